@@ -1,0 +1,178 @@
+/*
+   The public interface of syncilu: synchronization-free incomplete LU factorizations for PETSc.
+
+   A program needs none of this to use the plugin: loading it and -pc_type syncilu suffice.
+*/
+#ifndef PETSCSYNCILU_H
+#define PETSCSYNCILU_H
+
+#include <petscpc.h>
+
+#define SYNCILU_VERSION_MAJOR 0
+#define SYNCILU_VERSION_MINOR 1
+#define SYNCILU_VERSION_PATCH 0
+
+/* PETSC_EXTERN alone says nothing about visibility where PETSc was configured without it, and the plugin hides all it does not mean to export. */
+#if defined(__GNUC__)
+  #define SYNCILU_EXTERN PETSC_EXTERN __attribute__((visibility("default")))
+#else
+  #define SYNCILU_EXTERN PETSC_EXTERN
+#endif
+
+#define PCSYNCILU        "syncilu"
+#define MATSOLVERSYNCILU "syncilu"
+
+/*E
+   SyncILUBackend - where factorizations and solves run
+
+   Values:
++  SYNCILU_BACKEND_AUTO - the library chooses; the view of the preconditioner says what and why
+.  SYNCILU_BACKEND_HOST - threads on the CPU
+-  SYNCILU_BACKEND_CUDA - the GPU of this MPI rank
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetBackend()`, `MatSyncILUSetBackend()`
+E*/
+typedef enum {
+  SYNCILU_BACKEND_AUTO,
+  SYNCILU_BACKEND_HOST,
+  SYNCILU_BACKEND_CUDA
+} SyncILUBackend;
+
+/*E
+   SyncILUUpdate - how the factorization on a GPU finds the entries that two rows share
+
+   Level: advanced
+
+   Note:
+   The strategies are those of Freire, Dufrechou, Ezzatti, PDP 2025 (shared, vect, adapt, parallel) and of this library (list, flow).
+
+.seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
+E*/
+typedef enum {
+  SYNCILU_UPDATE_AUTO,
+  SYNCILU_UPDATE_SHARED,
+  SYNCILU_UPDATE_VECT,
+  SYNCILU_UPDATE_ADAPT,
+  SYNCILU_UPDATE_PARALLEL,
+  SYNCILU_UPDATE_LIST,
+  SYNCILU_UPDATE_FLOW
+} SyncILUUpdate;
+
+/*E
+   SyncILUAnalysis - the order in which rows are handed out
+
+   Values:
++  SYNCILU_ANALYSIS_AUTO - the library chooses
+.  SYNCILU_ANALYSIS_NONE - numerical order
+.  SYNCILU_ANALYSIS_ASAP - by level, each row at its earliest level
+-  SYNCILU_ANALYSIS_ALAP - by level, each row at the latest level that delays no other row
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetAnalysis()`, `MatSyncILUSetAnalysis()`
+E*/
+typedef enum {
+  SYNCILU_ANALYSIS_AUTO,
+  SYNCILU_ANALYSIS_NONE,
+  SYNCILU_ANALYSIS_ASAP,
+  SYNCILU_ANALYSIS_ALAP
+} SyncILUAnalysis;
+
+/*E
+   SyncILUSolve - how the triangular solves run on a GPU
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetSolve()`, `MatSyncILUSetSolve()`
+E*/
+typedef enum {
+  SYNCILU_SOLVE_AUTO,
+  SYNCILU_SOLVE_CSR,
+  SYNCILU_SOLVE_MR,
+  SYNCILU_SOLVE_HYB,
+  SYNCILU_SOLVE_ELL,
+  SYNCILU_SOLVE_FLOW,
+  SYNCILU_SOLVE_LEVELSET
+} SyncILUSolve;
+
+SYNCILU_EXTERN const char *const SyncILUBackends[];
+SYNCILU_EXTERN const char *const SyncILUUpdates[];
+SYNCILU_EXTERN const char *const SyncILUAnalyses[];
+SYNCILU_EXTERN const char *const SyncILUSolves[];
+
+/*S
+   SyncILUStatistics - what a factorization is and what it took, on this MPI rank
+
+   Level: intermediate
+
+   Note:
+   Rows are counted from 0 in the order of the factorization; with a natural ordering that is the order of the matrix.
+
+.seealso: `PCSyncILUGetStatistics()`, `MatSyncILUGetStatistics()`
+S*/
+typedef struct {
+  SyncILUBackend backend;         /* where it runs, never auto */
+  PetscInt       threads;         /* threads in use on the host, 0 on a GPU */
+  PetscInt       rows;            /* rows of the local block */
+  PetscInt       nonzeros;        /* entries of L and U, the diagonal counted once */
+  PetscReal      fill;            /* nonzeros over those of the matrix */
+  PetscInt       levels[2];       /* levels of the dependency graph of L and of U */
+  PetscInt       level_rows[2];   /* most rows on one level of L and of U */
+  PetscInt       diagonals_added; /* missing diagonal entries that PCFactorSetAllowDiagonalFill() had filled in */
+  PetscInt       pivots_shifted;  /* pivots a shift changed in the last factorization: all rows, or some with MAT_SHIFT_INBLOCKS */
+  PetscInt       shift_attempts;  /* how often the last factorization was tried again with another shift */
+  PetscReal      shift_amount;    /* what was added to each shifted pivot, in the units of the matrix */
+  PetscInt       failed_row;      /* the first row whose pivot broke down, -1 if none */
+  PetscReal      failed_pivot;    /* its absolute value */
+  PetscInt       analyses;        /* symbolic phases so far */
+  PetscInt       factorizations;  /* numeric phases so far */
+  PetscInt64     bytes;           /* memory held by plan and factor */
+} SyncILUStatistics;
+
+SYNCILU_EXTERN PetscErrorCode SyncILUInitializePackage(void);
+SYNCILU_EXTERN PetscErrorCode SyncILUFinalizePackage(void);
+SYNCILU_EXTERN PetscErrorCode SyncILUGetVersion(PetscInt *, PetscInt *, PetscInt *);
+
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetBackend(PC, SyncILUBackend);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetBackend(PC, SyncILUBackend *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetUpdate(PC, SyncILUUpdate);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetUpdate(PC, SyncILUUpdate *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetPrefetch(PC, PetscBool);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetPrefetch(PC, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetVectorSize(PC, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetVectorSize(PC, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetAnalysis(PC, SyncILUAnalysis);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetAnalysis(PC, SyncILUAnalysis *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSolve(PC, SyncILUSolve);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSolve(PC, SyncILUSolve *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetThreads(PC, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetThreads(PC, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRelax(PC, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetCheck(PC, PetscBool);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetCheck(PC, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetStatistics(PC, SyncILUStatistics *);
+
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetBackend(Mat, SyncILUBackend);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetBackend(Mat, SyncILUBackend *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetUpdate(Mat, SyncILUUpdate);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetUpdate(Mat, SyncILUUpdate *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetPrefetch(Mat, PetscBool);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetPrefetch(Mat, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetVectorSize(Mat, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetVectorSize(Mat, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetAnalysis(Mat, SyncILUAnalysis);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetAnalysis(Mat, SyncILUAnalysis *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSolve(Mat, SyncILUSolve);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSolve(Mat, SyncILUSolve *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetThreads(Mat, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetThreads(Mat, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRelax(Mat, PetscReal);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetRelax(Mat, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetCheck(Mat, PetscBool);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetCheck(Mat, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetStatistics(Mat, SyncILUStatistics *);
+
+#endif

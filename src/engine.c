@@ -1,0 +1,237 @@
+/*
+   What is the same for every backend: the choice of one, the attempts with growing shifts, the check against the reference.
+*/
+#include "engine.h"
+
+void SyncILUSettingsInitialize(SyncILUSettings *s)
+{
+  s->backend     = SYNCILU_BACKEND_AUTO;
+  s->update      = SYNCILU_UPDATE_AUTO;
+  s->analysis    = SYNCILU_ANALYSIS_AUTO;
+  s->solve       = SYNCILU_SOLVE_AUTO;
+  s->prefetch    = PETSC_TRUE;
+  s->vector_size = 0;
+  s->threads     = PETSC_DECIDE;
+  s->relax       = 0.0;
+  s->check       = PETSC_FALSE;
+}
+
+static PetscErrorCode PickBackend(SyncILUEngine e)
+{
+  PetscFunctionBegin;
+  switch (e->settings.backend) {
+  case SYNCILU_BACKEND_CUDA:
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_backend cuda: this build of syncilu has no CUDA backend; use host or auto");
+  case SYNCILU_BACKEND_HOST:
+    PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
+    break;
+  default:
+    PetscCall(PetscStrncpy(e->why, "auto: this build has no CUDA backend", sizeof(e->why)));
+  }
+  e->ops = &SyncILUHostOps;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineCreate - plans a factorization
+
+   Not Collective
+
+   Input Parameters:
++  settings - what the user asked for
+-  pattern  - of L and U; the engine takes it over, also on error
+
+   Output Parameter:
+.  engine - ready for SyncILUEngineFactor()
+*/
+PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, SyncILUPattern *pattern, SyncILUEngine *engine)
+{
+  SyncILUEngine e;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&e));
+  *engine       = e;
+  e->pattern    = *pattern;
+  e->settings   = *settings;
+  e->status.row = -1;
+  PetscCall(PetscMemzero(pattern, sizeof(*pattern)));
+  PetscCall(PickBackend(e));
+  PetscCall((*e->ops->setup)(e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
+{
+  SyncILUEngine e = *engine;
+
+  PetscFunctionBegin;
+  if (!e) PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->ops) PetscCall((*e->ops->destroy)(e));
+  PetscCall(SyncILUPatternDestroy(&e->pattern));
+  PetscCall(PetscFree(e->ref));
+  PetscCall(PetscFree(*engine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Equal bit for bit but for the payload of a NaN: every backend on the host computes each row in the reference's order. */
+static PetscBool Same(PetscScalar a, PetscScalar b)
+{
+  return (PetscBool)(a == b || (PetscIsNanScalar(a) && PetscIsNanScalar(b)));
+}
+
+static PetscErrorCode CheckFactor(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv)
+{
+  const SyncILUPattern *p  = &e->pattern;
+  const PetscInt        nl = p->lptr[p->n], nu = p->uptr[p->n];
+  const PetscScalar    *lval, *uval, *dinv;
+  PetscScalar          *ref;
+  SyncILUStatus         status;
+
+  PetscFunctionBegin;
+  if (!e->ref) PetscCall(PetscMalloc1((size_t)nl + nu + p->n, &e->ref));
+  ref = e->ref;
+  PetscCall(SyncILUReferenceFactor(p, A, piv, ref, ref + nl, ref + nl + nu, &status));
+  PetscCheck(status.row == e->status.row && status.shifted == e->status.shifted, PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: first rejected pivot in row %" PetscInt_FMT ", %" PetscInt_FMT " shifted; the serial reference has row %" PetscInt_FMT ", %" PetscInt_FMT " shifted",
+             e->status.row, e->status.shifted, status.row, status.shifted);
+  PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
+  for (PetscInt i = 0; i < p->n; i++) {
+    PetscBool same = Same(dinv[i], ref[nl + nu + i]);
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) same = (PetscBool)(same && Same(lval[k], ref[k]));
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) same = (PetscBool)(same && Same(uval[k], ref[nl + k]));
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", i);
+  }
+  PetscCall(PetscInfo(NULL, "-pc_syncilu_check: all %" PetscInt_FMT " rows of the factor equal the serial reference\n", p->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSolve(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x)
+{
+  const SyncILUPattern *p  = &e->pattern;
+  const PetscInt        nl = p->lptr[p->n], nu = p->uptr[p->n];
+  PetscScalar          *y;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(p->n, &y));
+  PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
+  for (PetscInt i = 0; i < p->n; i++) PetscCheck(Same(x[i], y[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", i);
+  PetscCall(PetscFree(y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineFactor - the numeric phase, with as many attempts as the shift takes
+
+   Not Collective
+
+   Input Parameters:
++  e    - the planned factorization
+.  A    - pattern and values of the matrix that was planned for
+-  info - shift type and amount, zero pivot
+
+   Notes:
+   Shifts have PETSc's meaning (MatPivotCheck() and MatLUFactorNumeric_SeqAIJ() there): a rejected pivot of MAT_SHIFT_NONZERO doubles what is added to the whole diagonal, one of
+   MAT_SHIFT_POSITIVE_DEFINITE bisects between nothing and diagonal dominance, and MAT_SHIFT_INBLOCKS changes that pivot alone. What no shift can mend, and what a shift of amount zero would try
+   forever, is a breakdown. The outcome is in e->status.
+*/
+PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info)
+{
+  const MatFactorShiftType type     = (MatFactorShiftType)(int)info->shifttype;
+  const PetscInt           max      = 5; /* bisections, as PETSc's */
+  SyncILUPivoting          piv      = {type, info->zeropivot, 0.0, e->settings.relax};
+  PetscReal                fraction = 0.0, lo = 0.0, hi = 1.0, top = 0.0;
+  PetscBool                again;
+
+  PetscFunctionBegin;
+  e->attempts = 0;
+  if (type == MAT_SHIFT_INBLOCKS) piv.amount = info->shiftamount;
+  if (type == MAT_SHIFT_POSITIVE_DEFINITE) {
+    PetscCall((*e->ops->excess)(e, A, &top));
+    top = 1.1 * PetscMax(top, info->zeropivot);
+  }
+  do {
+    const PetscReal before = piv.amount;
+
+    again = PETSC_FALSE;
+    PetscCall((*e->ops->factor)(e, A, &piv, &e->status));
+    if (e->settings.check) PetscCall(CheckFactor(e, A, &piv));
+    if (e->status.row >= 0 && e->status.shift) {
+      if (type == MAT_SHIFT_NONZERO) piv.amount = e->attempts ? 2 * piv.amount : info->shiftamount;
+      else {
+        if (e->attempts == max) fraction = hi;
+        else {
+          lo       = fraction;
+          fraction = (hi + lo) / 2;
+        }
+        piv.amount = fraction * top;
+      }
+      again = (PetscBool)(piv.amount > before || (type == MAT_SHIFT_POSITIVE_DEFINITE && e->attempts == max));
+    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && e->status.row < 0 && fraction > 0 && e->attempts < max) {
+      hi         = fraction;
+      fraction   = (hi + lo) / 2;
+      piv.amount = fraction * top;
+      again      = PETSC_TRUE;
+    }
+    if (again) e->attempts++;
+  } while (again);
+  e->amount = piv.amount;
+  if (type != MAT_SHIFT_INBLOCKS) e->status.shifted = piv.amount > 0 ? e->pattern.n : 0;
+  else if (!e->status.shifted) e->amount = 0.0;
+  e->factorizations++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineSolve - solves with the factor
+
+   Not Collective
+
+   Input Parameters:
++  e     - a factored engine
+.  trans - the system or its transpose (not the Hermitian transpose)
+.  nrhs  - number of right-hand sides
+.  b     - the right-hand sides, one after another
+.  ldb   - distance of two right-hand sides, at least the number of rows
+-  ldx   - likewise of two solutions
+
+   Output Parameter:
+.  x - the solutions; b itself is allowed if ldb equals ldx
+*/
+PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx)
+{
+  const PetscInt n    = e->pattern.n;
+  PetscScalar   *copy = NULL;
+
+  PetscFunctionBegin;
+  if (e->settings.check && e->ref && b == x) { /* the right-hand sides are overwritten before they can be checked */
+    PetscCall(PetscMalloc1((size_t)ldb * nrhs, &copy));
+    PetscCall(PetscArraycpy(copy, b, (size_t)ldb * nrhs));
+  }
+  PetscCall((*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx));
+  if (e->settings.check && e->ref && n) {
+    for (PetscInt r = 0; r < nrhs; r++) PetscCall(CheckSolve(e, trans, (copy ? copy : b) + (size_t)r * ldb, x + (size_t)r * ldx));
+  }
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
+{
+  const SyncILUPattern *p = &e->pattern;
+
+  PetscFunctionBegin;
+  s->backend         = e->ops->backend;
+  s->rows            = p->n;
+  s->nonzeros        = p->lptr[p->n] + p->uptr[p->n] + p->n;
+  s->fill            = p->nnz ? (PetscReal)s->nonzeros / (PetscReal)p->nnz : 1.0;
+  s->diagonals_added = p->added;
+  s->pivots_shifted  = e->status.shifted;
+  s->shift_attempts  = e->attempts;
+  s->shift_amount    = e->amount;
+  s->failed_row      = e->status.row;
+  s->failed_pivot    = e->status.row >= 0 ? e->status.pivot : 0.0;
+  s->factorizations  = e->factorizations;
+  s->bytes           = SyncILUPatternBytes(p);
+  PetscCall((*e->ops->statistics)(e, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,613 @@
+/*
+   The host backend: rows are handed to threads by ticket, and a row waits for those it depends on by polling one flag a row.
+
+   Progress: tickets are handed out in an order in which every row comes after those it depends on, and a thread works through its rows in that order. So the first unfinished row in that order
+   belongs to a running thread and waits for nobody. This holds for any number of threads, also when fewer are started than were asked for.
+
+   Results do not depend on the number of threads or on the order of the rows: each row is computed by one thread, with the operations of the reference in the reference's order.
+*/
+#include "host.h"
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#if defined(_OPENMP)
+  #include <omp.h>
+  #include <sched.h>
+#endif
+
+enum {
+  RHS_BLOCK  = 8,  /* right-hand sides that go through the factor together */
+  CHUNK_ROWS = 32, /* fewest rows of a ticket in numerical order, most in level order */
+  SPINS      = 256 /* polls before the processor is offered to other threads: there may be fewer cores than threads */
+};
+
+/* A triangular sweep: whom a row depends on, and in which order rows are handed out. */
+typedef struct {
+  const PetscInt *ptr, *col;
+  PetscInt       *map; /* where the value of an entry stands; NULL: at the same place as its column */
+  PetscInt       *own; /* ptr and col in one array, where the sweep owns them */
+  PetscBool       forward;
+  PetscInt       *order; /* the rows in the order they are handed out; NULL: numerical (forward) or reverse numerical */
+  PetscInt       *chunk; /* ticket t stands for positions chunk[t] .. chunk[t + 1] - 1 of that order; NULL until wanted */
+  PetscInt        chunks;
+} Sweep;
+
+typedef struct {
+  PetscScalar      *lval, *uval, *dinv;
+  Sweep             L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
+  _Atomic uint32_t *ready;        /* ready[i] == epoch: row i of the current sweep is finished */
+  uint32_t          epoch;
+  PetscScalar      *work; /* right-hand sides in the order of the factorization, once a solve needs them */
+  PetscInt          works;
+  PetscInt          levels[2], width[2]; /* of L and U, -1 until wanted */
+} Host;
+
+static PetscInt Threads(const SyncILUSettings *s)
+{
+#if defined(_OPENMP)
+  if (s->threads > 0) return s->threads;
+  {
+    const char *env = getenv("OMP_NUM_THREADS");
+    const long  n   = env ? strtol(env, NULL, 10) : 1;
+
+    return n > 0 && n < 4096 ? (PetscInt)n : 1;
+  }
+#else
+  (void)s;
+  return 1;
+#endif
+}
+
+static SyncILUAnalysis Order(const SyncILUSettings *s)
+{
+  return s->analysis == SYNCILU_ANALYSIS_AUTO ? SYNCILU_ANALYSIS_NONE : s->analysis;
+}
+
+/*
+   Cuts the rows of a sweep into tickets, and sorts them by level where that is asked for.
+
+   In numerical order a ticket ends where the level falls, that is, where the next row does not have to wait for this one: on a grid in natural order these are the lines, and threads follow each
+   other one line apart. Cut elsewhere, the first row of a ticket would wait for the last row of the ticket before it, and the threads would run one after another.
+*/
+static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *settings)
+{
+  const SyncILUAnalysis analysis = Order(settings);
+  PetscInt             *level, nlevels, most;
+
+  PetscFunctionBegin;
+  if (s->chunk) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, &level));
+  PetscCall(SyncILUHostLevels(n, s->ptr, s->col, s->forward, level, &nlevels, &most));
+  PetscCall(PetscMalloc1(n + 1, &s->chunk));
+  s->chunks = 0;
+  if (analysis == SYNCILU_ANALYSIS_NONE) {
+    PetscInt first = 0;
+
+    for (PetscInt q = 1; q < n; q++) {
+      const PetscInt i = s->forward ? q : n - 1 - q, before = s->forward ? i - 1 : i + 1;
+
+      if (level[i] <= level[before] && q - first >= CHUNK_ROWS) {
+        s->chunk[s->chunks++] = first;
+        first                 = q;
+      }
+    }
+    if (n) s->chunk[s->chunks++] = first;
+  } else {
+    PetscInt *start;
+
+    if (analysis == SYNCILU_ANALYSIS_ALAP) PetscCall(SyncILUHostLevelsLate(n, s->ptr, s->col, s->forward, nlevels, level));
+    PetscCall(PetscCalloc1(nlevels + 1, &start));
+    PetscCall(PetscMalloc1(n, &s->order));
+    for (PetscInt i = 0; i < n; i++) start[level[i] + 1]++;
+    for (PetscInt l = 0; l < nlevels; l++) {
+      for (PetscInt q = 0; q < start[l + 1]; q += CHUNK_ROWS) s->chunk[s->chunks++] = start[l] + q;
+      start[l + 1] += start[l];
+    }
+    for (PetscInt q = 0; q < n; q++) {
+      const PetscInt i = s->forward ? q : n - 1 - q;
+
+      s->order[start[level[i]]++] = i;
+    }
+    PetscCall(PetscFree(start));
+  }
+  s->chunk[s->chunks] = n;
+  PetscCall(PetscFree(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepDestroy(Sweep *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(s->map));
+  PetscCall(PetscFree(s->own));
+  PetscCall(PetscFree(s->order));
+  PetscCall(PetscFree(s->chunk));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt64 SweepBytes(const Sweep *s, PetscInt n)
+{
+  PetscInt64 count = 0;
+
+  if (s->chunk) count += n + 1;
+  if (s->order) count += n;
+  if (s->own) count += n + 1 + 2 * (PetscInt64)s->ptr[n];
+  return count * (PetscInt64)sizeof(PetscInt);
+}
+
+/* The sweep of the transposed pattern. Entries of a row come in the order in which the reference, which works by columns, subtracts them: that of the sweep. */
+static PetscErrorCode SweepTranspose(const Sweep *s, PetscInt n, Sweep *t)
+{
+  const PetscInt nz = s->ptr[n];
+  PetscInt      *ptr, *col;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)n + 1 + nz, &t->own));
+  PetscCall(PetscMalloc1(nz, &t->map));
+  ptr = t->own;
+  col = t->own + n + 1;
+  PetscCall(PetscArrayzero(ptr, n + 1));
+  for (PetscInt k = 0; k < nz; k++) ptr[s->col[k] + 1]++;
+  for (PetscInt i = 0; i < n; i++) ptr[i + 1] += ptr[i];
+  t->forward = (PetscBool)!s->forward;
+  for (PetscInt q = 0; q < n; q++) {
+    const PetscInt i = t->forward ? q : n - 1 - q;
+
+    for (PetscInt k = s->ptr[i]; k < s->ptr[i + 1]; k++) {
+      const PetscInt at = ptr[s->col[k]]++;
+
+      col[at]    = i;
+      t->map[at] = k;
+    }
+  }
+  for (PetscInt i = n; i > 0; i--) ptr[i] = ptr[i - 1];
+  ptr[0] = 0;
+  t->ptr = ptr;
+  t->col = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A new value for "finished", so that the flags need no clearing between sweeps. */
+static uint32_t NextEpoch(Host *h, PetscInt n)
+{
+  if (!++h->epoch) {
+    for (PetscInt i = 0; i < n; i++) atomic_store_explicit(&h->ready[i], 0, memory_order_relaxed);
+    h->epoch = 1;
+  }
+  return h->epoch;
+}
+
+/* What several threads need for the two sweeps of a solve, or for the one of a factorization. */
+static PetscErrorCode ThreadsPrepare(SyncILUEngine e, Host *h, Sweep *first, Sweep *second)
+{
+  const PetscInt n = e->pattern.n;
+
+  PetscFunctionBegin;
+  if (!h->ready) {
+    PetscCall(PetscMalloc1(n, &h->ready));
+    for (PetscInt i = 0; i < n; i++) atomic_init(&h->ready[i], 0);
+  }
+  PetscCall(SweepPrepare(first, n, &e->settings));
+  if (second) PetscCall(SweepPrepare(second, n, &e->settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Acquire pairs with the release in Publish(): the values of row i are seen when its flag is. */
+static inline void Wait(const _Atomic uint32_t *ready, PetscInt i, uint32_t epoch)
+{
+#if defined(_OPENMP)
+  for (int spins = 0; atomic_load_explicit(&ready[i], memory_order_acquire) != epoch;) {
+    if (++spins == SPINS) {
+      sched_yield();
+      spins = 0;
+    }
+  }
+#else
+  (void)ready;
+  (void)i;
+  (void)epoch;
+#endif
+}
+
+static inline void Publish(_Atomic uint32_t *ready, PetscInt i, uint32_t epoch)
+{
+  atomic_store_explicit(&ready[i], epoch, memory_order_release);
+}
+
+static inline PetscInt RowAt(const Sweep *s, PetscInt n, PetscInt q)
+{
+  if (s->order) return s->order[q];
+  return s->forward ? q : n - 1 - q;
+}
+
+/* One attempt at the factorization, as the threads see it. */
+typedef struct {
+  const SyncILUPattern  *p;
+  const SyncILUCSR      *A;
+  const SyncILUPivoting *piv;
+  Host                  *h;
+  uint32_t               epoch;
+} FactorJob;
+
+/* The rows at positions first .. last - 1 of the sweep over L. w (and with relaxation mark) belong to the thread: one entry a column, any content at first (mark: none above the row). */
+static inline void FactorRows(const FactorJob *job, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w, PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool wait, const PetscBool relax)
+{
+  const SyncILUPattern *p    = job->p;
+  const PetscInt       *lptr = p->lptr, *lcol = p->lcol, *uptr = p->uptr, *ucol = p->ucol;
+  const PetscBool       rowsums = SyncILUNeedsRowSum(job->piv);
+  Host                 *h       = job->h;
+  PetscScalar          *lval = h->lval, *uval = h->uval, *dinv = h->dinv;
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt     i = RowAt(&h->L, p->n, q), r = p->row ? p->row[i] : i;
+    const PetscInt     l0 = lptr[i], l1 = lptr[i + 1], u0 = uptr[i], u1 = uptr[i + 1];
+    const PetscScalar *a       = job->A->a + job->A->i[r];
+    PetscScalar        dropped = 0.0;
+    PetscReal          rs      = 0.0;
+
+    if (p->same) {
+      for (PetscInt k = l0; k < l1; k++) w[lcol[k]] = *a++;
+      w[i] = *a++;
+      for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = *a++;
+    } else {
+      const PetscInt len = job->A->i[r + 1] - job->A->i[r], *j = job->A->j + job->A->i[r];
+
+      for (PetscInt k = l0; k < l1; k++) w[lcol[k]] = 0.0;
+      w[i] = 0.0;
+      for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = 0.0;
+      if (p->colinv) {
+        for (PetscInt k = 0; k < len; k++) w[p->colinv[j[k]]] = a[k];
+      } else {
+        for (PetscInt k = 0; k < len; k++) w[j[k]] = a[k];
+      }
+    }
+    if (relax) {
+      for (PetscInt k = l0; k < l1; k++) mark[lcol[k]] = i + 1;
+      mark[i] = i + 1;
+      for (PetscInt k = u0; k < u1; k++) mark[ucol[k]] = i + 1;
+    }
+    if (job->piv->shift != MAT_SHIFT_INBLOCKS) w[i] += job->piv->amount;
+
+    for (PetscInt k = l0; k < l1; k++) {
+      const PetscInt ref = lcol[k];
+      PetscScalar    l;
+
+      if (wait) Wait(h->ready, ref, job->epoch);
+      l       = w[ref] * dinv[ref];
+      lval[k] = l;
+      if (l == (PetscScalar)0.0) continue;
+      if (relax) {
+        for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) {
+          if (mark[ucol[t]] == i + 1) w[ucol[t]] -= l * uval[t];
+          else dropped += l * uval[t];
+        }
+      } else {
+        /* what falls outside the pattern lands in entries of w that are set before they are read */
+        for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) w[ucol[t]] -= l * uval[t];
+      }
+    }
+    if (relax) w[i] -= job->piv->relax * dropped;
+
+    for (PetscInt k = u0; k < u1; k++) uval[k] = w[ucol[k]];
+    if (rowsums) {
+      for (PetscInt k = l0; k < l1; k++) rs += PetscAbsScalar(lval[k]);
+      for (PetscInt k = u0; k < u1; k++) rs += PetscAbsScalar(uval[k]);
+    }
+    dinv[i] = 1.0 / SyncILUJudgePivot(job->piv, i, w[i], rs, status);
+    if (wait) Publish(h->ready, i, job->epoch);
+  }
+}
+
+static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
+{
+  Host           *h       = (Host *)e->data;
+  const PetscInt  n       = e->pattern.n;
+  const PetscInt  threads = Threads(&e->settings);
+  const PetscBool relax   = (PetscBool)(piv->relax != 0.0);
+  FactorJob       job     = {&e->pattern, A, piv, h, 0};
+  SyncILUStatus  *found;
+  PetscScalar    *w;
+  PetscInt       *mark = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(threads, &found));
+  PetscCall(PetscMalloc1((size_t)threads * n, &w));
+  if (relax) PetscCall(PetscCalloc1((size_t)threads * n, &mark));
+  for (PetscInt t = 0; t < threads; t++) {
+    found[t].row     = -1;
+    found[t].pivot   = 0.0;
+    found[t].shift   = PETSC_FALSE;
+    found[t].shifted = 0;
+  }
+  if (threads == 1) {
+    if (relax) FactorRows(&job, 0, n, w, mark, found, PETSC_FALSE, PETSC_TRUE);
+    else FactorRows(&job, 0, n, w, NULL, found, PETSC_FALSE, PETSC_FALSE);
+  }
+#if defined(_OPENMP)
+  else {
+    const Sweep     *s      = &h->L;
+    _Atomic PetscInt ticket = 0;
+
+    PetscCall(ThreadsPrepare(e, h, &h->L, NULL));
+    job.epoch = NextEpoch(h, n);
+  #pragma omp parallel num_threads((int)threads)
+    {
+      const size_t me = (size_t)omp_get_thread_num();
+
+      for (PetscInt t = atomic_fetch_add_explicit(&ticket, 1, memory_order_relaxed); t < s->chunks; t = atomic_fetch_add_explicit(&ticket, 1, memory_order_relaxed)) {
+        if (relax) FactorRows(&job, s->chunk[t], s->chunk[t + 1], w + me * n, mark + me * n, &found[me], PETSC_TRUE, PETSC_TRUE);
+        else FactorRows(&job, s->chunk[t], s->chunk[t + 1], w + me * n, NULL, &found[me], PETSC_TRUE, PETSC_FALSE);
+      }
+    }
+  }
+#endif
+  *status = found[0];
+  for (PetscInt t = 1; t < threads; t++) {
+    const PetscInt shifted = status->shifted + found[t].shifted;
+
+    if (found[t].row >= 0 && (status->row < 0 || found[t].row < status->row)) *status = found[t];
+    status->shifted = shifted;
+  }
+  PetscCall(PetscFree(mark));
+  PetscCall(PetscFree(w));
+  PetscCall(PetscFree(found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Excess_Host(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
+{
+  const SyncILUPattern *p = &e->pattern;
+
+  PetscFunctionBegin;
+  *excess = 0.0;
+  for (PetscInt i = 0; i < p->n; i++) {
+    const PetscInt r = p->row ? p->row[i] : i, diagonal = p->col ? p->col[i] : i;
+    PetscReal      sum = 0.0;
+
+    for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) sum += A->j[k] == diagonal ? -PetscRealPart(A->a[k]) : PetscAbsScalar(A->a[k]);
+    *excess = PetscMax(*excess, sum);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One sweep over a block of right-hand sides, as the threads see it. */
+typedef struct {
+  const Sweep       *s;
+  const PetscScalar *val;
+  const PetscScalar *dinv; /* NULL: the diagonal is one */
+  const PetscScalar *b;
+  const PetscInt    *in; /* the right-hand side of row i is b[in[i]]; NULL: b[i] */
+  PetscInt           ldb;
+  PetscScalar       *x;
+  PetscInt           ldx;
+  PetscInt           nrhs; /* at most RHS_BLOCK */
+  PetscInt           n;
+  _Atomic uint32_t  *ready;
+  uint32_t           epoch;
+} SolveJob;
+
+static inline void SolveRows(const SolveJob *job, PetscInt first, PetscInt last, const PetscBool wait, const PetscInt *PETSC_RESTRICT map)
+{
+  const Sweep                   *s   = job->s;
+  const PetscInt *PETSC_RESTRICT ptr = s->ptr, *PETSC_RESTRICT col = s->col;
+  const PetscScalar *PETSC_RESTRICT val = job->val;
+  PetscScalar                      *x   = job->x;
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i   = RowAt(s, job->n, q);
+    PetscScalar    sum = job->b[job->in ? job->in[i] : i];
+
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
+      if (wait) Wait(job->ready, col[k], job->epoch);
+      sum -= val[map ? map[k] : k] * x[col[k]];
+    }
+    x[i] = job->dinv ? sum * job->dinv[i] : sum;
+    if (wait) Publish(job->ready, i, job->epoch);
+  }
+}
+
+static inline void SolveRowsBlock(const SolveJob *job, PetscInt first, PetscInt last, const PetscBool wait)
+{
+  const Sweep *s = job->s;
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i = RowAt(s, job->n, q), from = job->in ? job->in[i] : i;
+    PetscScalar    sum[RHS_BLOCK];
+
+    for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->b[from + (size_t)r * job->ldb];
+    for (PetscInt k = s->ptr[i]; k < s->ptr[i + 1]; k++) {
+      const PetscScalar  v  = job->val[s->map ? s->map[k] : k];
+      const PetscScalar *xk = job->x + s->col[k];
+
+      if (wait) Wait(job->ready, s->col[k], job->epoch);
+      for (PetscInt r = 0; r < job->nrhs; r++) sum[r] -= v * xk[(size_t)r * job->ldx];
+    }
+    for (PetscInt r = 0; r < job->nrhs; r++) job->x[i + (size_t)r * job->ldx] = job->dinv ? sum[r] * job->dinv[i] : sum[r];
+    if (wait) Publish(job->ready, i, job->epoch);
+  }
+}
+
+static inline void SolveChunk(const SolveJob *job, PetscInt first, PetscInt last, const PetscBool wait)
+{
+  if (job->nrhs > 1) SolveRowsBlock(job, first, last, wait);
+  else if (job->s->map) SolveRows(job, first, last, wait, job->s->map);
+  else SolveRows(job, first, last, wait, NULL);
+}
+
+/* The transposed solve on one thread: by columns, as the reference does it, so that no transposed pattern is needed. */
+static void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x)
+{
+  for (PetscInt i = 0; i < p->n; i++) x[i] = b[p->col ? p->col[i] : i];
+  for (PetscInt i = 0; i < p->n; i++) {
+    const PetscScalar xi = x[i] *= h->dinv[i];
+
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) x[p->ucol[k]] -= h->uval[k] * xi;
+  }
+  for (PetscInt i = p->n - 1; i >= 0; i--) {
+    const PetscScalar xi = x[i];
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) x[p->lcol[k]] -= h->lval[k] * xi;
+  }
+}
+
+static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx)
+{
+  Host                 *h = (Host *)e->data;
+  const SyncILUPattern *p = &e->pattern;
+  const PetscInt        n = p->n, threads = Threads(&e->settings);
+  const PetscInt       *in    = trans == SYNCILU_TRANS ? p->col : p->row;
+  const PetscInt       *out   = trans == SYNCILU_TRANS ? p->row : p->col;
+  const PetscInt        block = trans == SYNCILU_TRANS && threads == 1 ? 1 : RHS_BLOCK;
+
+  PetscFunctionBegin;
+  if (out && h->works < PetscMin(block, nrhs)) {
+    h->works = PetscMin(block, nrhs);
+    PetscCall(PetscFree(h->work));
+    PetscCall(PetscMalloc1((size_t)n * h->works, &h->work));
+  }
+#if defined(_OPENMP)
+  if (threads > 1) {
+    if (trans == SYNCILU_TRANS) {
+      if (!h->UT.own) PetscCall(SweepTranspose(&h->U, n, &h->UT));
+      if (!h->LT.own) PetscCall(SweepTranspose(&h->L, n, &h->LT));
+      PetscCall(ThreadsPrepare(e, h, &h->UT, &h->LT));
+    } else PetscCall(ThreadsPrepare(e, h, &h->L, &h->U));
+  }
+#endif
+  for (PetscInt r0 = 0; r0 < nrhs; r0 += block) {
+    const PetscInt     nb = PetscMin(block, nrhs - r0);
+    const PetscScalar *bb = b + (size_t)r0 * ldb;
+    PetscScalar       *xx = x + (size_t)r0 * ldx, *y = out ? h->work : xx;
+    const PetscInt     ldy    = out ? n : ldx;
+    SolveJob           first  = {trans == SYNCILU_TRANS ? &h->UT : &h->L, trans == SYNCILU_TRANS ? h->uval : h->lval, trans == SYNCILU_TRANS ? h->dinv : NULL, bb, in, ldb, y, ldy, nb, n, h->ready, 0};
+    SolveJob           second = {trans == SYNCILU_TRANS ? &h->LT : &h->U, trans == SYNCILU_TRANS ? h->lval : h->uval, trans == SYNCILU_TRANS ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n, h->ready, 0};
+
+    if (threads == 1) {
+      if (trans == SYNCILU_TRANS) SolveTransposeSerial(p, h, bb, y);
+      else {
+        SolveChunk(&first, 0, n, PETSC_FALSE);
+        SolveChunk(&second, 0, n, PETSC_FALSE);
+      }
+    }
+#if defined(_OPENMP)
+    else {
+      _Atomic PetscInt ticket[2] = {0, 0};
+
+      first.epoch  = NextEpoch(h, n);
+      second.epoch = NextEpoch(h, n);
+  #pragma omp parallel num_threads((int)threads)
+      {
+        for (PetscInt t = atomic_fetch_add_explicit(&ticket[0], 1, memory_order_relaxed); t < first.s->chunks; t = atomic_fetch_add_explicit(&ticket[0], 1, memory_order_relaxed))
+          SolveChunk(&first, first.s->chunk[t], first.s->chunk[t + 1], PETSC_TRUE);
+          /* the second sweep overwrites what rows of the first sweep still read */
+  #pragma omp barrier
+        for (PetscInt t = atomic_fetch_add_explicit(&ticket[1], 1, memory_order_relaxed); t < second.s->chunks; t = atomic_fetch_add_explicit(&ticket[1], 1, memory_order_relaxed))
+          SolveChunk(&second, second.s->chunk[t], second.s->chunk[t + 1], PETSC_TRUE);
+      }
+    }
+#endif
+    if (out) {
+      for (PetscInt r = 0; r < nb; r++) {
+        for (PetscInt i = 0; i < n; i++) xx[out[i] + (size_t)r * ldx] = y[i + (size_t)r * ldy];
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp_Host(SyncILUEngine e)
+{
+  const SyncILUPattern *p = &e->pattern;
+  Host                 *h;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&h));
+  e->data      = h;
+  h->L.ptr     = p->lptr;
+  h->L.col     = p->lcol;
+  h->L.forward = PETSC_TRUE;
+  h->U.ptr     = p->uptr;
+  h->U.col     = p->ucol;
+  h->levels[0] = h->levels[1] = -1;
+  PetscCall(PetscMalloc1(p->lptr[p->n], &h->lval));
+  PetscCall(PetscMalloc1(p->uptr[p->n], &h->uval));
+  PetscCall(PetscMalloc1(p->n, &h->dinv));
+  if (Threads(&e->settings) > 1) PetscCall(ThreadsPrepare(e, h, &h->L, &h->U));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy_Host(SyncILUEngine e)
+{
+  Host *h = (Host *)e->data;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SweepDestroy(&h->L));
+  PetscCall(SweepDestroy(&h->U));
+  PetscCall(SweepDestroy(&h->LT));
+  PetscCall(SweepDestroy(&h->UT));
+  PetscCall(PetscFree(h->lval));
+  PetscCall(PetscFree(h->uval));
+  PetscCall(PetscFree(h->dinv));
+  PetscCall(PetscFree(h->work));
+  PetscCall(PetscFree(h->ready));
+  PetscCall(PetscFree(e->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Values_Host(SyncILUEngine e, const PetscScalar **lval, const PetscScalar **uval, const PetscScalar **dinv)
+{
+  const Host *h = (const Host *)e->data;
+
+  PetscFunctionBegin;
+  *lval = h->lval;
+  *uval = h->uval;
+  *dinv = h->dinv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
+{
+  Host          *h = (Host *)e->data;
+  const Sweep   *sweep[2];
+  const PetscInt n = e->pattern.n;
+
+  PetscFunctionBegin;
+  sweep[0] = &h->L;
+  sweep[1] = &h->U;
+  for (int i = 0; i < 2; i++) {
+    if (h->levels[i] < 0) {
+      PetscInt *level;
+
+      PetscCall(PetscMalloc1(n, &level));
+      PetscCall(SyncILUHostLevels(n, sweep[i]->ptr, sweep[i]->col, sweep[i]->forward, level, &h->levels[i], &h->width[i]));
+      PetscCall(PetscFree(level));
+    }
+    s->levels[i]     = h->levels[i];
+    s->level_rows[i] = h->width[i];
+  }
+  s->threads = Threads(&e->settings);
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)n * h->works);
+  s->bytes += SweepBytes(&h->L, n) + SweepBytes(&h->U, n) + SweepBytes(&h->LT, n) + SweepBytes(&h->UT, n);
+  if (h->ready) s->bytes += (PetscInt64)sizeof(*h->ready) * n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
+{
+  const PetscInt threads = Threads(&e->settings);
+
+  PetscFunctionBegin;
+#if defined(_OPENMP)
+  PetscCall(PetscViewerASCIIPrintf(viewer, "threads: %" PetscInt_FMT "\n", threads));
+#else
+  PetscCall(PetscViewerASCIIPrintf(viewer, "threads: %" PetscInt_FMT " (built without OpenMP)\n", threads));
+#endif
+  if (threads == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order: one thread needs no analysis\n"));
+  else if (Order(&e->settings) == SYNCILU_ANALYSIS_NONE) PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "rows by level (%s)\n", SyncILUAnalyses[Order(&e->settings)]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const SyncILUBackendOps SyncILUHostOps = {SYNCILU_BACKEND_HOST, SetUp_Host, Destroy_Host, Excess_Host, Factor_Host, Solve_Host, Values_Host, Statistics_Host, View_Host};

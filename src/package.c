@@ -1,0 +1,105 @@
+/*
+   The plugin's entry: PETSc calls PetscDLLibraryRegister_petscsyncilu() when it loads libpetscsyncilu.so.
+*/
+#include "syncilu_impl.h"
+
+PetscLogEvent SYNCILU_Analysis, SYNCILU_Factor, SYNCILU_Solve;
+
+static PetscBool SyncILUPackageInitialized = PETSC_FALSE;
+
+/*@C
+   SyncILUFinalizePackage - forgets that the package was initialized, so that it registers again after the next PetscInitialize()
+
+   Not Collective
+
+   Level: developer
+
+   Note:
+   Registered with PetscRegisterFinalize(); programs need not call it.
+
+.seealso: `SyncILUInitializePackage()`
+@*/
+PetscErrorCode SyncILUFinalizePackage(void)
+{
+  PetscFunctionBegin;
+  SyncILUPackageInitialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   SyncILUInitializePackage - registers the preconditioner `PCSYNCILU`, the solver type `MATSOLVERSYNCILU` and the log events
+
+   Not Collective
+
+   Level: developer
+
+   Note:
+   Called when PETSc loads the library (-dll_append, PetscDLLibraryAppend()). A program that links with the library calls it after PetscInitialize().
+
+   Errors:
+   PETSC_ERR_LIB if the PETSc that runs is of another minor version than the one this library was built for.
+
+.seealso: `SyncILUFinalizePackage()`
+@*/
+PetscErrorCode SyncILUInitializePackage(void)
+{
+  PetscInt     major, minor, subminor, release;
+  PetscClassId classids[2];
+
+  PetscFunctionBegin;
+  if (SyncILUPackageInitialized) PetscFunctionReturn(PETSC_SUCCESS);
+  /* The private headers, whose structures are compiled in here, change with every minor version. */
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "syncilu was built for PETSc %d.%d and cannot be loaded into PETSc %" PetscInt_FMT ".%" PetscInt_FMT ": build it for that version", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  SyncILUPackageInitialized = PETSC_TRUE;
+  PetscCall(PCRegister(PCSYNCILU, PCCreate_SyncILU));
+  PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
+  PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
+  PetscCall(PetscLogEventRegister("SyncILUAnalysis", MAT_CLASSID, &SYNCILU_Analysis));
+  PetscCall(PetscLogEventRegister("SyncILUFactor", MAT_CLASSID, &SYNCILU_Factor));
+  PetscCall(PetscLogEventRegister("SyncILUSolve", MAT_CLASSID, &SYNCILU_Solve));
+  classids[0] = PC_CLASSID;
+  classids[1] = MAT_CLASSID;
+  PetscCall(PetscInfoProcessClass("syncilu", 2, classids));
+  PetscCall(PetscRegisterFinalize(SyncILUFinalizePackage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+SYNCILU_EXTERN PetscErrorCode PetscDLLibraryRegister_petscsyncilu(void);
+
+/* PETSc derives the name of this function from the name of the library. */
+PetscErrorCode PetscDLLibraryRegister_petscsyncilu(void)
+{
+  /* A process may hold two PETSc libraries: the one that loads this plugin, and the one this plugin was linked with, which then was never initialized. No PETSc function of it may be called. */
+  if (PETSC_COMM_WORLD == MPI_COMM_NULL) {
+    fprintf(stderr, "syncilu was built for another PETSc library (version %d.%d) than the one that loads it: build it for that one\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
+    return PETSC_ERR_LIB;
+  }
+  PetscFunctionBegin;
+  PetscCall(SyncILUInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   SyncILUGetVersion - the version of the loaded library
+
+   Not Collective
+
+   Output Parameters:
++  major - changes when programs must be recompiled
+.  minor - changes with new features
+-  patch - changes with corrections
+
+   Level: beginner
+
+   Note:
+   The version of the header is in `SYNCILU_VERSION_MAJOR`, `SYNCILU_VERSION_MINOR` and `SYNCILU_VERSION_PATCH`.
+@*/
+PetscErrorCode SyncILUGetVersion(PetscInt *major, PetscInt *minor, PetscInt *patch)
+{
+  PetscFunctionBegin;
+  if (major) *major = SYNCILU_VERSION_MAJOR;
+  if (minor) *minor = SYNCILU_VERSION_MINOR;
+  if (patch) *patch = SYNCILU_VERSION_PATCH;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,433 @@
+/*
+   PCSYNCILU: block Jacobi with one block a rank, whose blocks are factored by MATSOLVERSYNCILU.
+
+   The block is the business of an inner PCILU, so that every option and setter of PCILU is PETSc's own and forwarded. Here remain the block of the matrix, the local vectors, and our settings.
+*/
+#include "syncilu_impl.h"
+
+typedef struct {
+  PC              ilu;  /* on the diagonal block of this rank */
+  Vec             x, y; /* the local part of vectors of several ranks, without storage of their own; NULL on one rank */
+  SyncILUSettings settings;
+  PetscBool       inplace; /* asked for, which is not honoured */
+} PC_SyncILU;
+
+PetscErrorCode PCSyncILUGetSettings(PC pc, SyncILUSettings **settings)
+{
+  MatSolverType type;
+  PetscBool     is;
+  Mat           F;
+
+  PetscFunctionBegin;
+  *settings = NULL;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &is));
+  if (is) {
+    *settings = &((PC_SyncILU *)pc->data)->settings;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorGetMatSolverType(pc, &type));
+  PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorSetUpMatSolverType(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSyncILUGetSettings(F, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A PCSYNCILU that was set up is set up anew, as by PCFactorSetLevels(); the factor of a PCILU takes the change at its next phase. */
+PetscErrorCode PCSyncILUSettingsChanged(PC pc)
+{
+  PetscBool is;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &is));
+  if (is) {
+    PetscCall(PCReset(((PC_SyncILU *)pc->data)->ilu));
+    pc->setupcalled = PETSC_FALSE;
+  } else {
+    Mat F;
+
+    PetscCall(PCFactorGetMatrix(pc, &F));
+    PetscCall(MatSyncILUSettingsChanged(F));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The block of the inner preconditioner, once there is a matrix. */
+static PetscErrorCode SetBlock(PC pc)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+  Mat         block;
+  PetscBool   ok;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCheck(pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix must be given first, for example with KSPSetOperators()");
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &ok, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJPERM, MATMPIAIJPERM, MATSEQAIJCRL, MATMPIAIJCRL, MATSEQAIJSELL, MATMPIAIJSELL, MATSEQAIJMKL, MATMPIAIJMKL, ""));
+  PetscCheck(ok, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC type " PCSYNCILU " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse and the types derived from aij", ((PetscObject)pc->pmat)->type_name);
+  PetscCheck(pc->pmat->rmap->N == pc->pmat->cmap->N && pc->pmat->rmap->n == pc->pmat->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix with square diagonal blocks, here %" PetscInt_FMT " rows and %" PetscInt_FMT " columns of %" PetscInt_FMT " and %" PetscInt_FMT,
+             pc->pmat->rmap->n, pc->pmat->cmap->n, pc->pmat->rmap->N, pc->pmat->cmap->N);
+  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
+  PetscCall(PCSetOperators(s->ilu, block, block));
+  PetscCall(PCSetErrorIfFailure(s->ilu, pc->erroriffailure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Calls that make the inner preconditioner create its factor, which takes our settings from the matrix. */
+static PetscErrorCode WithSettings(PC pc, PetscErrorCode (*call)(PC))
+{
+  PC_SyncILU    *s = (PC_SyncILU *)pc->data;
+  PetscContainer container;
+  Mat            block;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(s->ilu, NULL, &block));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, &s->settings));
+  PetscCall(PetscObjectCompose((PetscObject)block, SYNCILU_SETTINGS_KEY, (PetscObject)container));
+  ierr = (*call)(s->ilu);
+  /* on error too: the matrix must not keep a pointer into this preconditioner */
+  PetscCall(PetscObjectCompose((PetscObject)block, SYNCILU_SETTINGS_KEY, NULL));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_SyncILU(PC pc)
+{
+  PC_SyncILU    *s = (PC_SyncILU *)pc->data;
+  MatSolverType  type;
+  PetscBool      same;
+  PCFailedReason reason;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCall(SetBlock(pc));
+  PetscCall(PCFactorGetMatSolverType(s->ilu, &type));
+  PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "-pc_factor_mat_solver_type %s: PC type " PCSYNCILU " factors with " MATSOLVERSYNCILU " only; use -pc_type ilu for other solver types", type);
+  if (s->inplace) PetscCall(PetscInfo(pc, "In-place factorization is not honoured: the factor keeps storage of its own, and the matrix its values\n"));
+  PetscCall(WithSettings(pc, PCSetUp));
+  PetscCall(PCGetFailedReason(s->ilu, &reason));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1) {
+    PetscMPIInt mine = (PetscMPIInt)reason, any;
+
+    /* a rank whose block broke down stops all, at a point where all are */
+    PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+    reason = (PCFailedReason)any;
+    if (!s->x) {
+      Mat block;
+
+      PetscCall(PCGetOperators(s->ilu, NULL, &block));
+      PetscCall(MatCreateVecs(block, &s->x, &s->y));
+    }
+  }
+  pc->failedreason = reason;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The operations of the inner preconditioner are called directly: PCApply() would set it up again where the matrix has new values that this preconditioner was not, or (reuse) is not to be, set up for.
+*/
+static PetscErrorCode ApplyLocal(PC pc, Vec x, Vec y, PetscErrorCode (*apply)(PC, Vec, Vec))
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  if (s->x) {
+    PetscCall(VecGetLocalVectorRead(x, s->x));
+    PetscCall(VecGetLocalVector(y, s->y));
+    PetscCall((*apply)(s->ilu, s->x, s->y));
+    PetscCall(VecRestoreLocalVector(y, s->y));
+    PetscCall(VecRestoreLocalVectorRead(x, s->x));
+  } else PetscCall((*apply)(s->ilu, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_SyncILU(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyLocal(pc, x, y, ((PC_SyncILU *)pc->data)->ilu->ops->apply));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyTranspose_SyncILU(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyLocal(pc, x, y, ((PC_SyncILU *)pc->data)->ilu->ops->applytranspose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_SyncILU(PC pc, Mat X, Mat Y)
+{
+  PC_SyncILU *s  = (PC_SyncILU *)pc->data;
+  Mat         lx = X, ly = Y;
+
+  PetscFunctionBegin;
+  if (s->x) {
+    PetscCall(MatDenseGetLocalMatrix(X, &lx));
+    PetscCall(MatDenseGetLocalMatrix(Y, &ly));
+  }
+  PetscUseTypeMethod(s->ilu, matapply, lx, ly);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_SyncILU(PC pc)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset(s->ilu));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(VecDestroy(&s->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In-place factorization would have the factor in the matrix' own arrays; ours is split in lower and upper part. */
+static PetscErrorCode PCFactorSetUseInPlace_SyncILU(PC pc, PetscBool flg)
+{
+  PetscFunctionBegin;
+  ((PC_SyncILU *)pc->data)->inplace = flg;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorGetUseInPlace_SyncILU(PC pc, PetscBool *flg)
+{
+  PetscFunctionBegin;
+  (void)pc;
+  *flg = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOptionsObject)
+{
+  PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
+  SyncILUSettings before = s->settings;
+  PetscBool       inplace, same;
+  const char     *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &s->settings));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
+  /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
+  PetscUseTypeMethod(s->ilu, setfromoptions, PetscOptionsObject);
+  PetscCall(PCFactorGetUseInPlace(s->ilu, &inplace));
+  if (inplace) {
+    PetscCall(PCFactorSetUseInPlace(s->ilu, PETSC_FALSE));
+    s->inplace = PETSC_TRUE;
+  }
+  PetscCall(PetscMemcmp(&before, &s->settings, sizeof(before), &same));
+  if (!same && pc->setupcalled) PetscCall(PCSyncILUSettingsChanged(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_SyncILU(PC pc, PetscViewer viewer)
+{
+  PC_SyncILU       *s = (PC_SyncILU *)pc->data;
+  PetscBool         isascii, all;
+  PetscMPIInt       size, rank;
+  PetscViewer       self;
+  PetscViewerFormat format;
+  const char       *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
+  if (!isascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (s->inplace) PetscCall(PetscViewerASCIIPrintf(viewer, "  in-place factorization asked for, not honoured: the factor has storage of its own\n"));
+  if (size == 1) {
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    PetscCall(PCView(s->ilu, viewer));
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  all = (PetscBool)(format == PETSC_VIEWER_ASCII_INFO_DETAIL);
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi with %d blocks, one a rank\n", size));
+  if (all) {
+    PetscCall(PetscViewerASCIIPushSynchronized(viewer));
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+  } else PetscCall(PetscViewerASCIIPrintf(viewer, "  the block of rank 0 follows, all with -%sksp_view ::ascii_info_detail\n", prefix ? prefix : ""));
+  PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &self));
+  if (all || rank == 0) {
+    PetscCall(PetscViewerASCIIPushTab(self));
+    if (all) PetscCall(PetscViewerASCIIPrintf(self, "[%d] block of rank %d\n", rank, rank));
+    PetscCall(PCView(s->ilu, self));
+    PetscCall(PetscViewerASCIIPopTab(self));
+  }
+  PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &self));
+  if (all) PetscCall(PetscViewerASCIIPopTab(viewer));
+  /* PetscViewerGetSubViewer() pushes twice, see PCView_BJacobi() in PETSc */
+  PetscCall(PetscViewerASCIIPopSynchronized(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorGetMatrix_SyncILU(PC pc, Mat *F)
+{
+  PetscFunctionBegin;
+  PetscCall(PCFactorGetMatrix(((PC_SyncILU *)pc->data)->ilu, F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorSetUpMatSolverType_SyncILU(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(SetBlock(pc));
+  PetscCall(WithSettings(pc, PCFactorSetUpMatSolverType));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Setting the levels after the setup resets the inner preconditioner, so this one must be set up again too. */
+static PetscErrorCode PCFactorSetLevels_SyncILU(PC pc, PetscInt levels)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+  PetscInt    before;
+
+  PetscFunctionBegin;
+  PetscCall(PCFactorGetLevels(s->ilu, &before));
+  PetscCall(PCFactorSetLevels(s->ilu, levels));
+  if (before != levels) pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The setters and getters of PCFactor that are PCILU's business, with the type of their argument. */
+#define FORWARDED(X) \
+  X(PCFactorSetZeroPivot, PetscReal) \
+  X(PCFactorGetZeroPivot, PetscReal *) \
+  X(PCFactorSetShiftType, MatFactorShiftType) \
+  X(PCFactorGetShiftType, MatFactorShiftType *) \
+  X(PCFactorSetShiftAmount, PetscReal) \
+  X(PCFactorGetShiftAmount, PetscReal *) \
+  X(PCFactorSetMatSolverType, MatSolverType) \
+  X(PCFactorGetMatSolverType, MatSolverType *) \
+  X(PCFactorSetFill, PetscReal) \
+  X(PCFactorSetMatOrderingType, MatOrderingType) \
+  X(PCFactorGetLevels, PetscInt *) \
+  X(PCFactorSetAllowDiagonalFill, PetscBool) \
+  X(PCFactorGetAllowDiagonalFill, PetscBool *) \
+  X(PCFactorSetPivotInBlocks, PetscBool) \
+  X(PCFactorSetReuseOrdering, PetscBool) \
+  X(PCFactorSetReuseFill, PetscBool) \
+  X(PCFactorReorderForNonzeroDiagonal, PetscReal)
+
+#define FORWARD(Name, Type) \
+  static PetscErrorCode Name##_SyncILU(PC pc, Type value) \
+  { \
+    PetscFunctionBegin; \
+    PetscCall(Name(((PC_SyncILU *)pc->data)->ilu, value)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+FORWARDED(FORWARD)
+
+#define COMPOSE(Name, Type)   PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Name "_C", Name##_SyncILU));
+#define UNCOMPOSE(Name, Type) PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Name "_C", NULL));
+#define OWN(X) \
+  X(PCFactorSetLevels, PetscInt) \
+  X(PCFactorSetUseInPlace, PetscBool) \
+  X(PCFactorGetUseInPlace, PetscBool *)
+
+static PetscErrorCode PCDestroy_SyncILU(PC pc)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_SyncILU(pc));
+  PetscCall(PCDestroy(&s->ilu));
+  FORWARDED(UNCOMPOSE)
+  OWN(UNCOMPOSE)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSyncILUGetStatistics - what the factorization of this rank's block is and what it took
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu, after PCSetUp()
+
+   Output Parameter:
+.  statistics - counted on this MPI rank
+
+   Level: intermediate
+
+.seealso: `SyncILUStatistics`, `MatSyncILUGetStatistics()`
+@*/
+PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
+{
+  Mat F;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSyncILUGetStatistics(F, statistics));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCSYNCILU - exact incomplete LU factorization without synchronization between levels; on several ranks block Jacobi with one block a rank
+
+   Options Database Keys:
++  -pc_factor_levels <k>                                           - levels of fill
+.  -pc_factor_mat_ordering_type (natural|nd|1wd|rcm|qmd)           - ordering of the block
+.  -pc_factor_shift_type (none|nonzero|positive_definite|inblocks) - what to do about small pivots, and -pc_factor_shift_amount
+.  -pc_factor_...                                                  - all others of `PCILU`
+.  -pc_syncilu_relax <w>                                           - relaxed (modified) ILU, 0.99 is good for elliptic problems
+.  -pc_syncilu_threads <n>                                         - threads on the host
+-  -pc_syncilu_...                                                 - see `MATSOLVERSYNCILU`
+
+   Level: beginner
+
+   Notes:
+   Takes matrices of type aij and of the types derived from it. The same factorization is available as -pc_type ilu -pc_factor_mat_solver_type syncilu, and with the prefix sub_ below `PCBJACOBI` and
+   `PCASM`.
+
+   Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same iterations.
+
+   In-place factorization (-pc_factor_in_place) is accepted, but the factor always has storage of its own; the view says so.
+
+   A zero pivot or one that is not a number ends the solve with KSP_DIVERGED_PC_FAILED and is named by -info and the view, on all ranks if on one.
+
+   References:
+   M. Freire, E. Dufrechou, P. Ezzatti, PDP 2025, for factorizations without synchronization on GPUs.
+
+.seealso: `PCILU`, `PCBJACOBI`, `MATSOLVERSYNCILU`, `PCSyncILUSetRelax()`, `PCSyncILUSetThreads()`, `PCSyncILUSetBackend()`, `PCSyncILUGetStatistics()`, `PCFactorSetLevels()`
+M*/
+PetscErrorCode PCCreate_SyncILU(PC pc)
+{
+  PC_SyncILU *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  pc->data = s;
+  SyncILUSettingsInitialize(&s->settings);
+  PetscCall(PCCreate(PETSC_COMM_SELF, &s->ilu));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)s->ilu, (PetscObject)pc, 1));
+  PetscCall(PCSetType(s->ilu, PCILU));
+  PetscCall(PCFactorSetMatSolverType(s->ilu, MATSOLVERSYNCILU));
+
+  pc->ops->setup             = PCSetUp_SyncILU;
+  pc->ops->apply             = PCApply_SyncILU;
+  pc->ops->applytranspose    = PCApplyTranspose_SyncILU;
+  pc->ops->matapply          = PCMatApply_SyncILU;
+  pc->ops->reset             = PCReset_SyncILU;
+  pc->ops->destroy           = PCDestroy_SyncILU;
+  pc->ops->setfromoptions    = PCSetFromOptions_SyncILU;
+  pc->ops->view              = PCView_SyncILU;
+  pc->ops->getfactoredmatrix = PCFactorGetMatrix_SyncILU;
+  FORWARDED(COMPOSE)
+  OWN(COMPOSE)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SyncILU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
