@@ -53,6 +53,8 @@ PetscErrorCode SyncILUInitializePackage(void)
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "syncilu was built for PETSc %d.%d and cannot be loaded into PETSc %" PetscInt_FMT ".%" PetscInt_FMT ": build it for that version", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   SyncILUPackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCSYNCILU, PCCreate_SyncILU));
+  /* MatSolverTypeRegister() initializes the package too, but only after it has looked at the list of solver types, and then replaces the list (PETSc 3.18) */
+  PetscCall(MatInitializePackage());
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(PetscLogEventRegister("SyncILUAnalysis", MAT_CLASSID, &SYNCILU_Analysis));

@@ -1,5 +1,5 @@
 /*
-   The host backend: rows are handed to threads by ticket, and a row waits for those it depends on by polling one flag a row.
+   The host backend: rows are handed to threads by ticket, some consecutive rows each, and a row waits for the tickets of the rows it depends on to get as far as these.
 
    Progress: tickets are handed out in an order in which every row comes after those it depends on, and a thread works through its rows in that order. So the first unfinished row in that order
    belongs to a running thread and waits for nobody. This holds for any number of threads, also when fewer are started than were asked for.
@@ -8,38 +8,41 @@
 */
 #include "host.h"
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
+#include <sched.h>
 #if defined(_OPENMP)
   #include <omp.h>
-  #include <sched.h>
 #endif
 
 enum {
-  RHS_BLOCK  = 8,  /* right-hand sides that go through the factor together */
-  CHUNK_ROWS = 32, /* fewest rows of a ticket in numerical order, most in level order */
-  SPINS      = 256 /* polls before the processor is offered to other threads: there may be fewer cores than threads */
+  RHS_BLOCK    = 8,   /* right-hand sides that go through the factor together */
+  CHUNK_MIN    = 32,  /* fewest rows of a ticket in numerical order, most in level order */
+  CHUNK_MAX    = 256, /* rows after which a ticket may end among rows of one level */
+  PUBLISH_ROWS = 16,  /* rows between two announcements of a ticket's progress: each takes the cache line from those who read it */
+  SPINS        = 256  /* polls before the processor is offered to other threads: there may be fewer cores than threads */
 };
 
-/* A triangular sweep: whom a row depends on, and in which order rows are handed out. */
+/* A triangular sweep: whom a row depends on, and in which order rows are handed out. Position q of that order is row order[q]. */
 typedef struct {
-  const PetscInt *ptr, *col;
-  PetscInt       *map; /* where the value of an entry stands; NULL: at the same place as its column */
-  PetscInt       *own; /* ptr and col in one array, where the sweep owns them */
-  PetscBool       forward;
-  PetscInt       *order; /* the rows in the order they are handed out; NULL: numerical (forward) or reverse numerical */
-  PetscInt       *chunk; /* ticket t stands for positions chunk[t] .. chunk[t + 1] - 1 of that order; NULL until wanted */
-  PetscInt        chunks;
+  const PetscInt   *ptr, *col;
+  PetscInt         *map; /* where the value of an entry stands; NULL: at the same place as its column */
+  PetscInt         *own; /* ptr and col in one array, where the sweep owns them */
+  PetscBool         forward;
+  PetscInt         *order; /* NULL: numerical (forward) or reverse numerical; so is its inverse */
+  PetscInt         *position;
+  PetscInt         *chunk;  /* ticket t stands for positions chunk[t] .. chunk[t + 1] - 1; NULL until wanted */
+  PetscInt         *ticket; /* the ticket of each position */
+  PetscInt          chunks;
+  _Atomic PetscInt *progress; /* positions chunk[t] .. progress[t] - 1 are finished */
+  _Atomic PetscInt  next;     /* the next ticket */
 } Sweep;
 
 typedef struct {
-  PetscScalar      *lval, *uval, *dinv;
-  Sweep             L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
-  _Atomic uint32_t *ready;        /* ready[i] == epoch: row i of the current sweep is finished */
-  uint32_t          epoch;
-  PetscScalar      *work; /* right-hand sides in the order of the factorization, once a solve needs them */
-  PetscInt          works;
-  PetscInt          levels[2], width[2]; /* of L and U, -1 until wanted */
+  PetscScalar *lval, *uval, *dinv;
+  Sweep        L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
+  PetscScalar *work;         /* right-hand sides in the order of the factorization, once a solve needs them */
+  PetscInt     works;
+  PetscInt     levels[2], width[2]; /* of L and U, -1 until wanted */
 } Host;
 
 static PetscInt Threads(const SyncILUSettings *s)
@@ -79,6 +82,7 @@ static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *
   PetscCall(PetscMalloc1(n, &level));
   PetscCall(SyncILUHostLevels(n, s->ptr, s->col, s->forward, level, &nlevels, &most));
   PetscCall(PetscMalloc1(n + 1, &s->chunk));
+  PetscCall(PetscMalloc1(n, &s->ticket));
   s->chunks = 0;
   if (analysis == SYNCILU_ANALYSIS_NONE) {
     PetscInt first = 0;
@@ -86,7 +90,7 @@ static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *
     for (PetscInt q = 1; q < n; q++) {
       const PetscInt i = s->forward ? q : n - 1 - q, before = s->forward ? i - 1 : i + 1;
 
-      if (level[i] <= level[before] && q - first >= CHUNK_ROWS) {
+      if ((level[i] < level[before] && q - first >= CHUNK_MIN) || (level[i] == level[before] && q - first >= CHUNK_MAX)) {
         s->chunk[s->chunks++] = first;
         first                 = q;
       }
@@ -98,19 +102,25 @@ static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *
     if (analysis == SYNCILU_ANALYSIS_ALAP) PetscCall(SyncILUHostLevelsLate(n, s->ptr, s->col, s->forward, nlevels, level));
     PetscCall(PetscCalloc1(nlevels + 1, &start));
     PetscCall(PetscMalloc1(n, &s->order));
+    PetscCall(PetscMalloc1(n, &s->position));
     for (PetscInt i = 0; i < n; i++) start[level[i] + 1]++;
     for (PetscInt l = 0; l < nlevels; l++) {
-      for (PetscInt q = 0; q < start[l + 1]; q += CHUNK_ROWS) s->chunk[s->chunks++] = start[l] + q;
+      for (PetscInt q = 0; q < start[l + 1]; q += CHUNK_MIN) s->chunk[s->chunks++] = start[l] + q;
       start[l + 1] += start[l];
     }
     for (PetscInt q = 0; q < n; q++) {
       const PetscInt i = s->forward ? q : n - 1 - q;
 
+      s->position[i]              = start[level[i]];
       s->order[start[level[i]]++] = i;
     }
     PetscCall(PetscFree(start));
   }
   s->chunk[s->chunks] = n;
+  for (PetscInt t = 0; t < s->chunks; t++) {
+    for (PetscInt q = s->chunk[t]; q < s->chunk[t + 1]; q++) s->ticket[q] = t;
+  }
+  PetscCall(PetscMalloc1(s->chunks, &s->progress));
   PetscCall(PetscFree(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -121,7 +131,10 @@ static PetscErrorCode SweepDestroy(Sweep *s)
   PetscCall(PetscFree(s->map));
   PetscCall(PetscFree(s->own));
   PetscCall(PetscFree(s->order));
+  PetscCall(PetscFree(s->position));
   PetscCall(PetscFree(s->chunk));
+  PetscCall(PetscFree(s->ticket));
+  PetscCall(PetscFree(s->progress));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,8 +142,8 @@ static PetscInt64 SweepBytes(const Sweep *s, PetscInt n)
 {
   PetscInt64 count = 0;
 
-  if (s->chunk) count += n + 1;
-  if (s->order) count += n;
+  if (s->chunk) count += 2 * (PetscInt64)n + 1 + s->chunks;
+  if (s->order) count += 2 * (PetscInt64)n;
   if (s->own) count += n + 1 + 2 * (PetscInt64)s->ptr[n];
   return count * (PetscInt64)sizeof(PetscInt);
 }
@@ -167,56 +180,74 @@ static PetscErrorCode SweepTranspose(const Sweep *s, PetscInt n, Sweep *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new value for "finished", so that the flags need no clearing between sweeps. */
-static uint32_t NextEpoch(Host *h, PetscInt n)
+static PetscErrorCode SweepsPrepare(SyncILUEngine e, Sweep *first, Sweep *second)
 {
-  if (!++h->epoch) {
-    for (PetscInt i = 0; i < n; i++) atomic_store_explicit(&h->ready[i], 0, memory_order_relaxed);
-    h->epoch = 1;
-  }
-  return h->epoch;
-}
-
-/* What several threads need for the two sweeps of a solve, or for the one of a factorization. */
-static PetscErrorCode ThreadsPrepare(SyncILUEngine e, Host *h, Sweep *first, Sweep *second)
-{
-  const PetscInt n = e->pattern.n;
-
   PetscFunctionBegin;
-  if (!h->ready) {
-    PetscCall(PetscMalloc1(n, &h->ready));
-    for (PetscInt i = 0; i < n; i++) atomic_init(&h->ready[i], 0);
-  }
-  PetscCall(SweepPrepare(first, n, &e->settings));
-  if (second) PetscCall(SweepPrepare(second, n, &e->settings));
+  PetscCall(SweepPrepare(first, e->pattern.n, &e->settings));
+  PetscCall(SweepPrepare(second, e->pattern.n, &e->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Acquire pairs with the release in Publish(): the values of row i are seen when its flag is. */
-static inline void Wait(const _Atomic uint32_t *ready, PetscInt i, uint32_t epoch)
+/* Before the threads start. */
+static void SweepBegin(Sweep *s)
 {
-#if defined(_OPENMP)
-  for (int spins = 0; atomic_load_explicit(&ready[i], memory_order_acquire) != epoch;) {
+  atomic_init(&s->next, 0);
+  for (PetscInt t = 0; t < s->chunks; t++) atomic_init(&s->progress[t], 0);
+}
+
+/* What a thread knows to be finished, so that it seldom has to look: that costs a cache line that others write. */
+typedef struct {
+  PetscInt t; /* its ticket: positions first .. last - 1 */
+  PetscInt first, last;
+  PetscInt low; /* all tickets before this one are finished: positions up to prefix - 1 */
+  PetscInt prefix;
+  PetscInt from, to; /* so are positions from .. to - 1 of the ticket it looked at last */
+} View;
+
+static PetscBool NextTicket(Sweep *s, View *v)
+{
+  v->t = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+  if (v->t >= s->chunks) return PETSC_FALSE;
+  v->first = s->chunk[v->t];
+  v->last  = s->chunk[v->t + 1];
+  while (v->low < v->t && atomic_load_explicit(&s->progress[v->low], memory_order_acquire) == s->chunk[v->low + 1]) v->low++;
+  v->prefix = s->chunk[v->low];
+  return PETSC_TRUE;
+}
+
+/* Acquire pairs with the release in Publish(): the values of a row are seen when its ticket's progress is. */
+static void Look(Sweep *s, View *v, PetscInt q)
+{
+  const PetscInt t = s->ticket[q];
+
+  v->from = s->chunk[t];
+  for (int spins = 0; (v->to = atomic_load_explicit(&s->progress[t], memory_order_acquire)) <= q;) {
     if (++spins == SPINS) {
       sched_yield();
       spins = 0;
     }
   }
-#else
-  (void)ready;
-  (void)i;
-  (void)epoch;
-#endif
 }
 
-static inline void Publish(_Atomic uint32_t *ready, PetscInt i, uint32_t epoch)
+/* Returns when the given row is finished. */
+static inline void Wait(Sweep *s, PetscInt n, View *v, PetscInt row)
 {
-  atomic_store_explicit(&ready[i], epoch, memory_order_release);
+  const PetscInt q = s->position ? s->position[row] : s->forward ? row : n - 1 - row;
+
+  if (q >= v->first || q < v->prefix || (q >= v->from && q < v->to)) return;
+  Look(s, v, q);
 }
 
-static inline PetscInt RowAt(const Sweep *s, PetscInt n, PetscInt q)
+/* Position q is finished, and with it all before it on the same ticket. */
+static inline void Publish(Sweep *s, const View *v, PetscInt q)
 {
-  if (s->order) return s->order[q];
+  if (q + 1 == v->last || (q + 1 - v->first) % PUBLISH_ROWS == 0) atomic_store_explicit(&s->progress[v->t], q + 1, memory_order_release);
+}
+
+/* One thread, which does not wait, goes in numerical order whatever was planned. */
+static inline PetscInt RowAt(const Sweep *s, PetscInt n, PetscInt q, const PetscBool wait)
+{
+  if (wait && s->order) return s->order[q];
   return s->forward ? q : n - 1 - q;
 }
 
@@ -226,11 +257,10 @@ typedef struct {
   const SyncILUCSR      *A;
   const SyncILUPivoting *piv;
   Host                  *h;
-  uint32_t               epoch;
 } FactorJob;
 
-/* The rows at positions first .. last - 1 of the sweep over L. w (and with relaxation mark) belong to the thread: one entry a column, any content at first (mark: none above the row). */
-static inline void FactorRows(const FactorJob *job, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w, PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool wait, const PetscBool relax)
+/* The rows of a ticket of the sweep over L. w (and with relaxation mark) belong to the thread: one entry a column, any content at first (mark: none above the row). */
+static inline void FactorRows(const FactorJob *job, View *v, PetscScalar *PETSC_RESTRICT w, PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool wait, const PetscBool relax)
 {
   const SyncILUPattern *p    = job->p;
   const PetscInt       *lptr = p->lptr, *lcol = p->lcol, *uptr = p->uptr, *ucol = p->ucol;
@@ -238,8 +268,8 @@ static inline void FactorRows(const FactorJob *job, PetscInt first, PetscInt las
   Host                 *h       = job->h;
   PetscScalar          *lval = h->lval, *uval = h->uval, *dinv = h->dinv;
 
-  for (PetscInt q = first; q < last; q++) {
-    const PetscInt     i = RowAt(&h->L, p->n, q), r = p->row ? p->row[i] : i;
+  for (PetscInt q = v->first; q < v->last; q++) {
+    const PetscInt     i = RowAt(&h->L, p->n, q, wait), r = p->row ? p->row[i] : i;
     const PetscInt     l0 = lptr[i], l1 = lptr[i + 1], u0 = uptr[i], u1 = uptr[i + 1];
     const PetscScalar *a       = job->A->a + job->A->i[r];
     PetscScalar        dropped = 0.0;
@@ -272,7 +302,7 @@ static inline void FactorRows(const FactorJob *job, PetscInt first, PetscInt las
       const PetscInt ref = lcol[k];
       PetscScalar    l;
 
-      if (wait) Wait(h->ready, ref, job->epoch);
+      if (wait) Wait(&h->L, p->n, v, ref);
       l       = w[ref] * dinv[ref];
       lval[k] = l;
       if (l == (PetscScalar)0.0) continue;
@@ -294,7 +324,7 @@ static inline void FactorRows(const FactorJob *job, PetscInt first, PetscInt las
       for (PetscInt k = u0; k < u1; k++) rs += PetscAbsScalar(uval[k]);
     }
     dinv[i] = 1.0 / SyncILUJudgePivot(job->piv, i, w[i], rs, status);
-    if (wait) Publish(h->ready, i, job->epoch);
+    if (wait) Publish(&h->L, v, q);
   }
 }
 
@@ -304,7 +334,7 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   const PetscInt  n       = e->pattern.n;
   const PetscInt  threads = Threads(&e->settings);
   const PetscBool relax   = (PetscBool)(piv->relax != 0.0);
-  FactorJob       job     = {&e->pattern, A, piv, h, 0};
+  FactorJob       job     = {&e->pattern, A, piv, h};
   SyncILUStatus  *found;
   PetscScalar    *w;
   PetscInt       *mark = NULL;
@@ -320,23 +350,23 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
     found[t].shifted = 0;
   }
   if (threads == 1) {
-    if (relax) FactorRows(&job, 0, n, w, mark, found, PETSC_FALSE, PETSC_TRUE);
-    else FactorRows(&job, 0, n, w, NULL, found, PETSC_FALSE, PETSC_FALSE);
+    View v = {0, 0, n, 0, 0, 0, 0};
+
+    if (relax) FactorRows(&job, &v, w, mark, found, PETSC_FALSE, PETSC_TRUE);
+    else FactorRows(&job, &v, w, NULL, found, PETSC_FALSE, PETSC_FALSE);
   }
 #if defined(_OPENMP)
   else {
-    const Sweep     *s      = &h->L;
-    _Atomic PetscInt ticket = 0;
-
-    PetscCall(ThreadsPrepare(e, h, &h->L, NULL));
-    job.epoch = NextEpoch(h, n);
+    PetscCall(SweepPrepare(&h->L, n, &e->settings));
+    SweepBegin(&h->L);
   #pragma omp parallel num_threads((int)threads)
     {
       const size_t me = (size_t)omp_get_thread_num();
+      View         v  = {0, 0, 0, 0, 0, 0, 0};
 
-      for (PetscInt t = atomic_fetch_add_explicit(&ticket, 1, memory_order_relaxed); t < s->chunks; t = atomic_fetch_add_explicit(&ticket, 1, memory_order_relaxed)) {
-        if (relax) FactorRows(&job, s->chunk[t], s->chunk[t + 1], w + me * n, mark + me * n, &found[me], PETSC_TRUE, PETSC_TRUE);
-        else FactorRows(&job, s->chunk[t], s->chunk[t + 1], w + me * n, NULL, &found[me], PETSC_TRUE, PETSC_FALSE);
+      while (NextTicket(&h->L, &v)) {
+        if (relax) FactorRows(&job, &v, w + me * n, mark + me * n, &found[me], PETSC_TRUE, PETSC_TRUE);
+        else FactorRows(&job, &v, w + me * n, NULL, &found[me], PETSC_TRUE, PETSC_FALSE);
       }
     }
   }
@@ -372,7 +402,7 @@ static PetscErrorCode Excess_Host(SyncILUEngine e, const SyncILUCSR *A, PetscRea
 
 /* One sweep over a block of right-hand sides, as the threads see it. */
 typedef struct {
-  const Sweep       *s;
+  Sweep             *s;
   const PetscScalar *val;
   const PetscScalar *dinv; /* NULL: the diagonal is one */
   const PetscScalar *b;
@@ -382,56 +412,54 @@ typedef struct {
   PetscInt           ldx;
   PetscInt           nrhs; /* at most RHS_BLOCK */
   PetscInt           n;
-  _Atomic uint32_t  *ready;
-  uint32_t           epoch;
 } SolveJob;
 
-static inline void SolveRows(const SolveJob *job, PetscInt first, PetscInt last, const PetscBool wait, const PetscInt *PETSC_RESTRICT map)
+static inline void SolveRows(const SolveJob *job, View *v, const PetscBool wait, const PetscInt *PETSC_RESTRICT map)
 {
-  const Sweep                   *s   = job->s;
+  Sweep                         *s   = job->s;
   const PetscInt *PETSC_RESTRICT ptr = s->ptr, *PETSC_RESTRICT col = s->col;
   const PetscScalar *PETSC_RESTRICT val = job->val;
   PetscScalar                      *x   = job->x;
 
-  for (PetscInt q = first; q < last; q++) {
-    const PetscInt i   = RowAt(s, job->n, q);
+  for (PetscInt q = v->first; q < v->last; q++) {
+    const PetscInt i   = RowAt(s, job->n, q, wait);
     PetscScalar    sum = job->b[job->in ? job->in[i] : i];
 
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
-      if (wait) Wait(job->ready, col[k], job->epoch);
+      if (wait) Wait(s, job->n, v, col[k]);
       sum -= val[map ? map[k] : k] * x[col[k]];
     }
     x[i] = job->dinv ? sum * job->dinv[i] : sum;
-    if (wait) Publish(job->ready, i, job->epoch);
+    if (wait) Publish(s, v, q);
   }
 }
 
-static inline void SolveRowsBlock(const SolveJob *job, PetscInt first, PetscInt last, const PetscBool wait)
+static inline void SolveRowsBlock(const SolveJob *job, View *v, const PetscBool wait)
 {
-  const Sweep *s = job->s;
+  Sweep *s = job->s;
 
-  for (PetscInt q = first; q < last; q++) {
-    const PetscInt i = RowAt(s, job->n, q), from = job->in ? job->in[i] : i;
+  for (PetscInt q = v->first; q < v->last; q++) {
+    const PetscInt i = RowAt(s, job->n, q, wait), from = job->in ? job->in[i] : i;
     PetscScalar    sum[RHS_BLOCK];
 
     for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->b[from + (size_t)r * job->ldb];
     for (PetscInt k = s->ptr[i]; k < s->ptr[i + 1]; k++) {
-      const PetscScalar  v  = job->val[s->map ? s->map[k] : k];
+      const PetscScalar  a  = job->val[s->map ? s->map[k] : k];
       const PetscScalar *xk = job->x + s->col[k];
 
-      if (wait) Wait(job->ready, s->col[k], job->epoch);
-      for (PetscInt r = 0; r < job->nrhs; r++) sum[r] -= v * xk[(size_t)r * job->ldx];
+      if (wait) Wait(s, job->n, v, s->col[k]);
+      for (PetscInt r = 0; r < job->nrhs; r++) sum[r] -= a * xk[(size_t)r * job->ldx];
     }
     for (PetscInt r = 0; r < job->nrhs; r++) job->x[i + (size_t)r * job->ldx] = job->dinv ? sum[r] * job->dinv[i] : sum[r];
-    if (wait) Publish(job->ready, i, job->epoch);
+    if (wait) Publish(s, v, q);
   }
 }
 
-static inline void SolveChunk(const SolveJob *job, PetscInt first, PetscInt last, const PetscBool wait)
+static inline void SolveTicket(const SolveJob *job, View *v, const PetscBool wait)
 {
-  if (job->nrhs > 1) SolveRowsBlock(job, first, last, wait);
-  else if (job->s->map) SolveRows(job, first, last, wait, job->s->map);
-  else SolveRows(job, first, last, wait, NULL);
+  if (job->nrhs > 1) SolveRowsBlock(job, v, wait);
+  else if (job->s->map) SolveRows(job, v, wait, job->s->map);
+  else SolveRows(job, v, wait, NULL);
 }
 
 /* The transposed solve on one thread: by columns, as the reference does it, so that no transposed pattern is needed. */
@@ -470,8 +498,8 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     if (trans == SYNCILU_TRANS) {
       if (!h->UT.own) PetscCall(SweepTranspose(&h->U, n, &h->UT));
       if (!h->LT.own) PetscCall(SweepTranspose(&h->L, n, &h->LT));
-      PetscCall(ThreadsPrepare(e, h, &h->UT, &h->LT));
-    } else PetscCall(ThreadsPrepare(e, h, &h->L, &h->U));
+      PetscCall(SweepsPrepare(e, &h->UT, &h->LT));
+    } else PetscCall(SweepsPrepare(e, &h->L, &h->U));
   }
 #endif
   for (PetscInt r0 = 0; r0 < nrhs; r0 += block) {
@@ -479,30 +507,30 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     const PetscScalar *bb = b + (size_t)r0 * ldb;
     PetscScalar       *xx = x + (size_t)r0 * ldx, *y = out ? h->work : xx;
     const PetscInt     ldy    = out ? n : ldx;
-    SolveJob           first  = {trans == SYNCILU_TRANS ? &h->UT : &h->L, trans == SYNCILU_TRANS ? h->uval : h->lval, trans == SYNCILU_TRANS ? h->dinv : NULL, bb, in, ldb, y, ldy, nb, n, h->ready, 0};
-    SolveJob           second = {trans == SYNCILU_TRANS ? &h->LT : &h->U, trans == SYNCILU_TRANS ? h->lval : h->uval, trans == SYNCILU_TRANS ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n, h->ready, 0};
+    SolveJob           first  = {trans == SYNCILU_TRANS ? &h->UT : &h->L, trans == SYNCILU_TRANS ? h->uval : h->lval, trans == SYNCILU_TRANS ? h->dinv : NULL, bb, in, ldb, y, ldy, nb, n};
+    SolveJob           second = {trans == SYNCILU_TRANS ? &h->LT : &h->U, trans == SYNCILU_TRANS ? h->lval : h->uval, trans == SYNCILU_TRANS ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n};
 
     if (threads == 1) {
+      View v = {0, 0, n, 0, 0, 0, 0};
+
       if (trans == SYNCILU_TRANS) SolveTransposeSerial(p, h, bb, y);
       else {
-        SolveChunk(&first, 0, n, PETSC_FALSE);
-        SolveChunk(&second, 0, n, PETSC_FALSE);
+        SolveTicket(&first, &v, PETSC_FALSE);
+        SolveTicket(&second, &v, PETSC_FALSE);
       }
     }
 #if defined(_OPENMP)
     else {
-      _Atomic PetscInt ticket[2] = {0, 0};
-
-      first.epoch  = NextEpoch(h, n);
-      second.epoch = NextEpoch(h, n);
+      SweepBegin(first.s);
+      SweepBegin(second.s);
   #pragma omp parallel num_threads((int)threads)
       {
-        for (PetscInt t = atomic_fetch_add_explicit(&ticket[0], 1, memory_order_relaxed); t < first.s->chunks; t = atomic_fetch_add_explicit(&ticket[0], 1, memory_order_relaxed))
-          SolveChunk(&first, first.s->chunk[t], first.s->chunk[t + 1], PETSC_TRUE);
+        View v = {0, 0, 0, 0, 0, 0, 0}, w = {0, 0, 0, 0, 0, 0, 0};
+
+        while (NextTicket(first.s, &v)) SolveTicket(&first, &v, PETSC_TRUE);
           /* the second sweep overwrites what rows of the first sweep still read */
   #pragma omp barrier
-        for (PetscInt t = atomic_fetch_add_explicit(&ticket[1], 1, memory_order_relaxed); t < second.s->chunks; t = atomic_fetch_add_explicit(&ticket[1], 1, memory_order_relaxed))
-          SolveChunk(&second, second.s->chunk[t], second.s->chunk[t + 1], PETSC_TRUE);
+        while (NextTicket(second.s, &w)) SolveTicket(&second, &w, PETSC_TRUE);
       }
     }
 #endif
@@ -532,7 +560,7 @@ static PetscErrorCode SetUp_Host(SyncILUEngine e)
   PetscCall(PetscMalloc1(p->lptr[p->n], &h->lval));
   PetscCall(PetscMalloc1(p->uptr[p->n], &h->uval));
   PetscCall(PetscMalloc1(p->n, &h->dinv));
-  if (Threads(&e->settings) > 1) PetscCall(ThreadsPrepare(e, h, &h->L, &h->U));
+  if (Threads(&e->settings) > 1) PetscCall(SweepsPrepare(e, &h->L, &h->U));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -550,7 +578,6 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
   PetscCall(PetscFree(h->uval));
   PetscCall(PetscFree(h->dinv));
   PetscCall(PetscFree(h->work));
-  PetscCall(PetscFree(h->ready));
   PetscCall(PetscFree(e->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -589,7 +616,6 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
   s->threads = Threads(&e->settings);
   s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)n * h->works);
   s->bytes += SweepBytes(&h->L, n) + SweepBytes(&h->U, n) + SweepBytes(&h->LT, n) + SweepBytes(&h->UT, n);
-  if (h->ready) s->bytes += (PetscInt64)sizeof(*h->ready) * n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

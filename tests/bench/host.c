@@ -1,0 +1,115 @@
+static char help[] = "The host backend against PETSc's own ILU on one core: medians of MatLUFactorNumeric() and MatSolve(), as ratios in one run.\n\n";
+
+#include <petscmat.h>
+#include <petscsyncilu.h>
+#include "../generate.h"
+
+enum {
+  CASES = 3,
+  MAX   = 200
+};
+
+static int Compare(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+static double Median(PetscInt n, double *t)
+{
+  qsort(t, (size_t)n, sizeof(*t), Compare);
+  return t[n / 2];
+}
+
+int main(int argc, char **argv)
+{
+  const char  *names[8] = {"7pt", "5pt", "27pt", "7pt_rcm", "random"};
+  char        *given[8];
+  PetscInt     n = 1030301, repeat = 15, threads = 2, count = 8, ncases = 5;
+  PetscBool    set;
+  PetscRandom  rand;
+  const double ms = 1e3;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUInitializePackage());
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Host bench", NULL);
+  PetscCall(PetscOptionsInt("-n", "Rows of each matrix, about", NULL, n, &n, NULL));
+  PetscCall(PetscOptionsInt("-repeat", "Repetitions, of which the median is shown", NULL, repeat, &repeat, NULL));
+  PetscCall(PetscOptionsInt("-threads", "Threads of the last column", NULL, threads, &threads, NULL));
+  PetscCall(PetscOptionsStringArray("-matrices", "Names of test matrices", NULL, given, &count, &set));
+  PetscOptionsEnd();
+  PetscCheck(repeat > 0 && repeat <= MAX, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat must be from 1 to %d", MAX);
+  if (set) {
+    ncases = count;
+    for (PetscInt c = 0; c < count; c++) names[c] = given[c];
+  }
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9s %10s | %28s | %28s\n", "", "", "", "factorization", "solve"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9s %10s | %8s %9s %9s | %8s %9s %9s\n", "matrix", "rows", "nonzeros", "petsc ms", "1 thread", "threads", "petsc ms", "1 thread", "threads"));
+  for (PetscInt c = 0; c < ncases; c++) {
+    Mat           A, F[CASES];
+    IS            row, col;
+    Vec           b, x[CASES];
+    MatFactorInfo info;
+    MatInfo       minfo;
+    double        tf[CASES][MAX], ts[CASES][MAX], mf[CASES], msol[CASES];
+    PetscInt      rows;
+    PetscReal     norm, diff;
+
+    PetscCall(GenerateMatrix(names[c], n, rand, &A));
+    PetscCall(MatGetSize(A, &rows, NULL));
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &minfo));
+    PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &row, &col));
+    PetscCall(MatCreateVecs(A, &b, NULL));
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(MatFactorInfoInitialize(&info));
+    info.fill      = 1.0;
+    info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
+    for (PetscInt k = 0; k < CASES; k++) {
+      PetscCall(MatGetFactor(A, k ? MATSOLVERSYNCILU : MATSOLVERPETSC, MAT_FACTOR_ILU, &F[k]));
+      PetscCall(MatSyncILUSetThreads(F[k], k == 2 ? threads : 1));
+      PetscCall(MatILUFactorSymbolic(F[k], A, row, col, &info));
+      PetscCall(VecDuplicate(b, &x[k]));
+    }
+    /* one after another in each repetition, so that all see the same state of the machine */
+    for (PetscInt r = -2; r < repeat; r++) {
+      for (PetscInt k = 0; k < CASES; k++) {
+        PetscLogDouble t0, t1, t2;
+
+        PetscCall(PetscTime(&t0));
+        PetscCall(MatLUFactorNumeric(F[k], A, &info));
+        PetscCall(PetscTime(&t1));
+        PetscCall(MatSolve(F[k], b, x[k]));
+        PetscCall(PetscTime(&t2));
+        if (r < 0) continue;
+        tf[k][r] = t1 - t0;
+        ts[k][r] = t2 - t1;
+      }
+    }
+    PetscCall(VecNorm(x[0], NORM_2, &norm));
+    for (PetscInt k = 1; k < CASES; k++) {
+      PetscCall(VecAXPY(x[k], -1.0, x[0]));
+      PetscCall(VecNorm(x[k], NORM_2, &diff));
+      PetscCheck(diff <= 1e-12 * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: solutions differ by %g", names[c], (double)(diff / norm));
+    }
+    for (PetscInt k = 0; k < CASES; k++) {
+      mf[k]   = Median(repeat, tf[k]);
+      msol[k] = Median(repeat, ts[k]);
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9" PetscInt_FMT " %10.0f | %8.2f %8.2fx %8.2fx | %8.2f %8.2fx %8.2fx\n", names[c], rows, minfo.nz_used, ms * mf[0], mf[1] / mf[0], mf[2] / mf[0], ms * msol[0], msol[1] / msol[0], msol[2] / msol[0]));
+    for (PetscInt k = 0; k < CASES; k++) {
+      PetscCall(MatDestroy(&F[k]));
+      PetscCall(VecDestroy(&x[k]));
+    }
+    PetscCall(VecDestroy(&b));
+    PetscCall(ISDestroy(&row));
+    PetscCall(ISDestroy(&col));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "times of %" PetscInt_FMT " threads and of one, over PETSc's own on one core; medians of %" PetscInt_FMT "\n", threads, repeat));
+  for (PetscInt k = 0; set && k < count; k++) PetscCall(PetscFree(given[k]));
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscCall(PetscFinalize());
+  return 0;
+}
