@@ -113,19 +113,31 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The indices of an ordering, or NULL if both are the natural one. */
-static PetscErrorCode GetOrdering(IS row, IS col, const PetscInt **r, const PetscInt **c)
+static PetscBool IsNatural(PetscInt n, const PetscInt *p)
 {
-  PetscBool rid = PETSC_TRUE, cid = PETSC_TRUE;
+  for (PetscInt i = 0; i < n; i++) {
+    if (p[i] != i) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
 
+/*
+   The indices of an ordering, or NULL if both are the natural one. ISIdentity() must not be asked: it remembers that MatGetOrdering() made the identity, and MatReorderForNonzeroDiagonal() changes
+   the indices behind its back.
+*/
+static PetscErrorCode GetOrdering(IS row, IS col, PetscInt n, const PetscInt **r, const PetscInt **c)
+{
   PetscFunctionBegin;
   *r = *c = NULL;
-  if (row) PetscCall(ISIdentity(row, &rid));
-  if (col) PetscCall(ISIdentity(col, &cid));
-  if (rid && cid) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!row && !col) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(row && col, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Row and column ordering must both be given");
   PetscCall(ISGetIndices(row, r));
   PetscCall(ISGetIndices(col, c));
+  if (IsNatural(n, *r) && IsNatural(n, *c)) {
+    PetscCall(ISRestoreIndices(row, r));
+    PetscCall(ISRestoreIndices(col, c));
+    *r = *c = NULL;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,7 +161,7 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCall(SyncILUEngineDestroy(&f->engine));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
   PetscCall(GetCSR(A, &csr, NULL));
-  PetscCall(GetOrdering(row, col, &r, &c));
+  PetscCall(GetOrdering(row, col, csr.n, &r, &c));
   ierr = SyncILUPatternCreate(&csr, r, c, fill, &pattern);
   if (ierr) PetscCall(SyncILUPatternDestroy(&pattern)); /* an error here is the user's to handle, and not the last thing the program does */
   PetscCall(ierr);

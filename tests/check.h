@@ -4,6 +4,8 @@
 #ifndef SYNCILU_CHECK_H
 #define SYNCILU_CHECK_H
 
+#include <math.h>
+#include <string.h>
 #include <petscpc.h>
 #include <petscksp.h>
 #include <petscsyncilu.h>

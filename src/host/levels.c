@@ -34,7 +34,10 @@ PetscErrorCode SyncILUHostLevels(PetscInt n, const PetscInt *ptr, const PetscInt
   *nlevels = max + 1;
   *width   = 0;
   PetscCall(PetscCalloc1(max + 1, &count));
-  for (PetscInt i = 0; i < n; i++) *width = PetscMax(*width, ++count[level[i]]);
+  for (PetscInt i = 0; i < n; i++) {
+    count[level[i]]++; /* not inside PetscMax(), which evaluates its arguments twice */
+    *width = PetscMax(*width, count[level[i]]);
+  }
   PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
