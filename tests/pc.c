@@ -1,0 +1,633 @@
+static char help[] = "PCSYNCILU: options and their four faces, the setters of PCFactor, life cycle, refactorization, other preconditioners above it.\n\n";
+
+#include "check.h"
+
+typedef struct {
+  Mat A;
+  Vec b, x;
+} Problem;
+
+/* Upwind convection-diffusion on a cube of m^3 points: an unsymmetric M-matrix. */
+static PetscErrorCode ProblemCreate(PetscInt m, PetscReal wind, Problem *p)
+{
+  const PetscInt n = m * m * m;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 7, NULL, &p->A));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt x[3] = {i % m, i / m % m, i / m / m}, stride[3] = {1, m, m * m};
+    PetscScalar    d = 0.0;
+
+    for (int k = 0; k < 3; k++) {
+      if (x[k] > 0) PetscCall(MatSetValue(p->A, i, i - stride[k], -1.0 - wind, INSERT_VALUES));
+      if (x[k] < m - 1) PetscCall(MatSetValue(p->A, i, i + stride[k], -1.0, INSERT_VALUES));
+      d += 2.0 + wind;
+    }
+    PetscCall(MatSetValue(p->A, i, i, d, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(VecSet(p->b, 1.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemDestroy(Problem *p)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&p->A));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(VecDestroy(&p->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves with the options given, and no others; the KSP is returned for questions unless keep is NULL. */
+static PetscErrorCode SolveWith(Problem *p, const char *options, PetscInt *its, KSP *keep)
+{
+  PetscOptions db;
+  KSP          ksp;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&db));
+  PetscCall(PetscOptionsInsertString(db, options));
+  PetscCall(PetscOptionsPush(db));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, p->A, p->A));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, p->b, p->x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  if (keep) *keep = ksp;
+  else PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&db));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same options with PETSc's own ILU and with ours take the same iterations. */
+static PetscErrorCode Compare(Problem *p, const char *ilu, const char *syncilu, const char *both)
+{
+  char     options[512];
+  PetscInt want, got;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", ilu, both));
+  PetscCall(SolveWith(p, options, &want, NULL));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", syncilu, both));
+  PetscCall(SolveWith(p, options, &got, NULL));
+  CHECK(got == want && want > 0 && want < 500, "%s: %" PetscInt_FMT " iterations, %s takes %" PetscInt_FMT, options, got, ilu, want);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestIterations(void)
+{
+  const char *const solvers[] = {"-ksp_type gmres", "-ksp_type bcgs", "-ksp_type bicg", "-ksp_type fgmres -ksp_pc_side right"};
+  const char *const options[] = {"", "-pc_factor_levels 1", "-pc_factor_levels 2 -pc_factor_mat_ordering_type rcm", "-pc_factor_mat_ordering_type nd", "-pc_factor_mat_ordering_type qmd -pc_factor_levels 1", "-pc_factor_shift_type nonzero -pc_factor_shift_amount 0.1 -pc_factor_zeropivot 1", "-pc_factor_shift_type positive_definite -pc_factor_zeropivot 2", "-pc_factor_shift_type inblocks -pc_factor_shift_amount 1 -pc_factor_zeropivot 3", "-pc_factor_diagonal_fill -pc_factor_reuse_fill -pc_factor_reuse_ordering -pc_factor_fill 2", "-pc_factor_nonzeros_along_diagonal"};
+  Problem           p;
+
+  PetscFunctionBegin;
+  PetscCall(ProblemCreate(9, 0.7, &p));
+  PetscCall(MatSetOption(p.A, MAT_USE_INODES, PETSC_FALSE));
+  for (int s = 0; s < 4; s++) {
+    for (size_t o = 0; o < sizeof(options) / sizeof(options[0]); o++) {
+      char both[256];
+
+      PetscCall(PetscSNPrintf(both, sizeof(both), "%s %s", solvers[s], options[o]));
+      PetscCall(Compare(&p, "-pc_type ilu", "-pc_type syncilu", both));
+      PetscCall(Compare(&p, "-pc_type ilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu", both));
+    }
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscCall(ProblemCreate(12, 0.0, &p));
+  PetscCall(Compare(&p, "-pc_type ilu", "-pc_type syncilu", "-ksp_type cg"));
+  PetscCall(Compare(&p, "-pc_type ilu", "-pc_type syncilu -pc_syncilu_threads 3 -pc_syncilu_analysis asap -pc_syncilu_check", "-ksp_type cg"));
+  /* below other preconditioners */
+  PetscCall(Compare(&p, "-sub_pc_type ilu", "-sub_pc_type syncilu", "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_blocks 3"));
+  PetscCall(Compare(&p, "-sub_pc_type ilu", "-sub_pc_type ilu -sub_pc_factor_mat_solver_type syncilu", "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_blocks 3"));
+  PetscCall(Compare(&p, "-sub_pc_type ilu", "-sub_pc_type syncilu", "-ksp_type gmres -pc_type asm -pc_asm_blocks 4 -pc_asm_overlap 2"));
+  PetscCall(Compare(&p, "-mg_levels_pc_type ilu", "-mg_levels_pc_type syncilu", "-ksp_type gmres -pc_type gamg -pc_gamg_coarse_eq_limit 20 -mg_levels_ksp_type richardson"));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The iteration counts of relaxed ILU: 7-point Poisson on 64^3, right-hand side of ones, CG to 1e-5. */
+static PetscErrorCode TestRelaxation(void)
+{
+  const struct {
+    const char *w;
+    PetscInt    its;
+  } want[] = {
+    {"0",    43},
+    {"0.9",  26},
+    {"0.95", 22},
+    {"0.99", 18},
+    {"1",    24}
+  };
+  Problem p;
+
+  PetscFunctionBegin;
+  PetscCall(ProblemCreate(64, 0.0, &p));
+  for (int k = 0; k < 5; k++) {
+    char     options[128];
+    PetscInt its;
+
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type cg -ksp_rtol 1e-5 -pc_type syncilu -pc_syncilu_relax %s", want[k].w));
+    PetscCall(SolveWith(&p, options, &its, NULL));
+    CHECK(its == want[k].its, "relaxation %s: %" PetscInt_FMT " iterations, expected %" PetscInt_FMT, want[k].w, its, want[k].its);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each option: its flag, its setter and getter, its line in the view, its line in a man page. Under each of the ways to get at the factor. */
+static PetscErrorCode TestFaces(void)
+{
+  const char *const ways[]  = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
+  const char *const flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_check true";
+  const char *const lines[] = {"backend: host (asked for)", "update vect", "prefetch FALSE", "vector size 8", "analysis alap", "solve mr", "threads 2", "relaxation: 0.25", "check TRUE", "threads: 2", "rows by level (alap)"};
+  const char *const names[] = {"backend", "update", "prefetch", "vector_size", "analysis", "solve", "threads", "relax", "check"};
+  const char *const files[] = {"src/settings.c", "src/matsyncilu.c"};
+  Problem           p;
+  char             *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(100000, &text));
+  PetscCall(ProblemCreate(6, 0.0, &p));
+  for (int way = 0; way < 2; way++) {
+    for (int set = 0; set < 2; set++) { /* by flags, by setters */
+      KSP             ksp;
+      PC              pc;
+      Mat             F;
+      char            options[512];
+      PetscInt        its;
+      SyncILUBackend  backend;
+      SyncILUUpdate   update;
+      SyncILUAnalysis analysis;
+      SyncILUSolve    solve;
+      PetscBool       prefetch, check;
+      PetscInt        size, threads;
+      PetscReal       relax;
+
+      if (set) {
+        PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+        PetscCall(KSPSetOperators(ksp, p.A, p.A));
+        PetscCall(KSPGetPC(ksp, &pc));
+        PetscCall(PCSetType(pc, way ? PCILU : PCSYNCILU));
+        if (way) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
+        PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_HOST));
+        PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_VECT));
+        PetscCall(PCSyncILUSetPrefetch(pc, PETSC_FALSE));
+        PetscCall(PCSyncILUSetVectorSize(pc, 8));
+        PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ALAP));
+        PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
+        PetscCall(PCSyncILUSetThreads(pc, 2));
+        PetscCall(PCSyncILUSetRelax(pc, 0.25));
+        PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
+        PetscCall(KSPSolve(ksp, p.b, p.x));
+      } else {
+        PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", ways[way], flags));
+        PetscCall(SolveWith(&p, options, &its, &ksp));
+        PetscCall(KSPGetPC(ksp, &pc));
+      }
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      for (int mat = 0; mat < 2; mat++) {
+        if (mat) {
+          PetscCall(MatSyncILUGetBackend(F, &backend));
+          PetscCall(MatSyncILUGetUpdate(F, &update));
+          PetscCall(MatSyncILUGetPrefetch(F, &prefetch));
+          PetscCall(MatSyncILUGetVectorSize(F, &size));
+          PetscCall(MatSyncILUGetAnalysis(F, &analysis));
+          PetscCall(MatSyncILUGetSolve(F, &solve));
+          PetscCall(MatSyncILUGetThreads(F, &threads));
+          PetscCall(MatSyncILUGetRelax(F, &relax));
+          PetscCall(MatSyncILUGetCheck(F, &check));
+        } else {
+          PetscCall(PCSyncILUGetBackend(pc, &backend));
+          PetscCall(PCSyncILUGetUpdate(pc, &update));
+          PetscCall(PCSyncILUGetPrefetch(pc, &prefetch));
+          PetscCall(PCSyncILUGetVectorSize(pc, &size));
+          PetscCall(PCSyncILUGetAnalysis(pc, &analysis));
+          PetscCall(PCSyncILUGetSolve(pc, &solve));
+          PetscCall(PCSyncILUGetThreads(pc, &threads));
+          PetscCall(PCSyncILUGetRelax(pc, &relax));
+          PetscCall(PCSyncILUGetCheck(pc, &check));
+        }
+        CHECK(backend == SYNCILU_BACKEND_HOST, "%s set %d mat %d: backend %d", ways[way], set, mat, (int)backend);
+        CHECK(update == SYNCILU_UPDATE_VECT, "%s set %d mat %d: update %d", ways[way], set, mat, (int)update);
+        CHECK(prefetch == PETSC_FALSE, "%s set %d mat %d: prefetch %d", ways[way], set, mat, (int)prefetch);
+        CHECK(size == 8, "%s set %d mat %d: vector size %" PetscInt_FMT, ways[way], set, mat, size);
+        CHECK(analysis == SYNCILU_ANALYSIS_ALAP, "%s set %d mat %d: analysis %d", ways[way], set, mat, (int)analysis);
+        CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
+        CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
+        CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
+        CHECK(check == PETSC_TRUE, "%s set %d mat %d: check %d", ways[way], set, mat, (int)check);
+      }
+      PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, 100000));
+      for (size_t l = 0; l < sizeof(lines) / sizeof(lines[0]); l++) CHECK(strstr(text, lines[l]), "%s set %d: the view lacks \"%s\":\n%s", ways[way], set, lines[l], text);
+      PetscCall(KSPDestroy(&ksp));
+    }
+  }
+  for (int f = 0; f < 2; f++) {
+    char   path[PETSC_MAX_PATH_LEN];
+    FILE  *file;
+    size_t n;
+
+    PetscCall(PetscSNPrintf(path, sizeof(path), "%s/%s", SOURCE_DIR, files[f]));
+    file = fopen(path, "r");
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
+    n       = fread(text, 1, 99999, file);
+    text[n] = 0;
+    fclose(file);
+    for (int k = 0; k < 9; k++) {
+      char line[64];
+
+      PetscCall(PetscSNPrintf(line, sizeof(line), f ? "  -pc_syncilu_%s" : ".  -pc_syncilu_%s", names[k]));
+      CHECK(strstr(text, line), "the man pages of %s have no line \"%s\"", files[f], line);
+    }
+  }
+  PetscCall(PetscFree(text));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every setter of PCFactor that PCILU takes does for PCSYNCILU what it does for PCILU. */
+static PetscErrorCode TestSetters(void)
+{
+  Problem p;
+
+  PetscFunctionBegin;
+  PetscCall(ProblemCreate(8, 0.5, &p));
+  PetscCall(MatSetOption(p.A, MAT_USE_INODES, PETSC_FALSE));
+  for (int which = 0; which < 7; which++) {
+    PetscInt its[2];
+
+    for (int ours = 0; ours < 2; ours++) {
+      KSP                ksp;
+      PC                 pc;
+      PetscReal          r;
+      PetscInt           levels;
+      PetscBool          flg;
+      MatFactorShiftType shift;
+      MatSolverType      type;
+      Mat                F;
+      MatInfo            info;
+
+      PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+      PetscCall(KSPSetOperators(ksp, p.A, p.A));
+      PetscCall(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, ours ? PCSYNCILU : PCILU));
+      switch (which) {
+      case 0:
+        PetscCall(PCFactorSetLevels(pc, 2));
+        PetscCall(PCFactorGetLevels(pc, &levels));
+        CHECK(levels == 2, "levels %" PetscInt_FMT, levels);
+        PetscCall(PCFactorSetFill(pc, 3.0));
+        break;
+      case 1:
+        PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGRCM));
+        PetscCall(PCFactorSetReuseOrdering(pc, PETSC_TRUE));
+        PetscCall(PCFactorSetReuseFill(pc, PETSC_TRUE));
+        break;
+      case 2:
+        PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+        PetscCall(PCFactorGetShiftType(pc, &shift));
+        CHECK(shift == MAT_SHIFT_NONZERO, "shift %d", (int)shift);
+        PetscCall(PCFactorSetShiftAmount(pc, 0.3));
+        PetscCall(PCFactorGetShiftAmount(pc, &r));
+        CHECK(r == 0.3, "amount %g", (double)r);
+        PetscCall(PCFactorSetZeroPivot(pc, 2.0));
+        PetscCall(PCFactorGetZeroPivot(pc, &r));
+        CHECK(r == 2.0, "zero pivot %g", (double)r);
+        break;
+      case 3:
+        PetscCall(PCFactorSetAllowDiagonalFill(pc, PETSC_TRUE));
+        PetscCall(PCFactorGetAllowDiagonalFill(pc, &flg));
+        CHECK(flg, "diagonal fill");
+        break;
+      case 4:
+        PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGND));
+        PetscCall(PCFactorReorderForNonzeroDiagonal(pc, 1e-9));
+        break;
+      case 5:
+        PetscCall(PCFactorSetPivotInBlocks(pc, PETSC_TRUE));
+        PetscCall(PCFactorSetUseInPlace(pc, PETSC_FALSE));
+        PetscCall(PCFactorGetUseInPlace(pc, &flg));
+        CHECK(!flg, "in place");
+        break;
+      default: /* after the setup */
+        PetscCall(KSPSetUp(ksp));
+        PetscCall(PCFactorSetLevels(pc, 1));
+      }
+      PetscCall(KSPSolve(ksp, p.b, p.x));
+      PetscCall(KSPGetIterationNumber(ksp, &its[ours]));
+      PetscCall(PCFactorGetMatSolverType(pc, &type));
+      PetscCall(PetscStrcmp(type, ours ? MATSOLVERSYNCILU : MATSOLVERPETSC, &flg));
+      CHECK(flg, "solver type %s", type);
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
+      if (which == 0) CHECK(info.fill_ratio_given == 3.0 && info.fill_ratio_needed > 1.5, "fill given %g needed %g", info.fill_ratio_given, info.fill_ratio_needed);
+      PetscCall(KSPDestroy(&ksp));
+    }
+    CHECK(its[0] == its[1] && its[0] > 1, "setters %d: %" PetscInt_FMT " iterations, PCILU takes %" PetscInt_FMT, which, its[1], its[0]);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EventCount(const char *name, int *count)
+{
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventGetId(name, &event));
+  PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+  *count = info.count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values: factored again without analysis, and every solve sees them. A new pattern: analysed again. */
+static PetscErrorCode TestRefactorization(PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (int threads = 1; threads <= 2; threads++) {
+    Mat       A, B;
+    PC        pc, ilu;
+    Vec       b, x, y;
+    PetscReal diff;
+    int       analyses[2], factors[2];
+
+    PetscCall(GenerateMatrix("27pt", 1000, rand, &A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(x, &y));
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetThreads(pc, threads));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &ilu));
+    PetscCall(PCSetType(ilu, PCILU));
+    PetscCall(PCSetOperators(ilu, A, A));
+    PetscCall(EventCount("SyncILUAnalysis", &analyses[0]));
+    PetscCall(EventCount("SyncILUFactor", &factors[0]));
+    for (int step = 0; step < 4; step++) {
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCSetUp(ilu));
+      for (int trans = 0; trans < 2; trans++) {
+        if (trans) {
+          PetscCall(PCApplyTranspose(pc, b, x));
+          PetscCall(PCApplyTranspose(ilu, b, y));
+        } else {
+          PetscCall(PCApply(pc, b, x));
+          PetscCall(PCApply(ilu, b, y));
+        }
+        PetscCall(CheckDifference(x, y, &diff));
+        CHECK(diff <= 1e-12, "step %d transposed %d: differs from PCILU by %g", step, trans, (double)diff);
+      }
+      PetscCall(GenerateValues(A, rand));
+    }
+    PetscCall(EventCount("SyncILUAnalysis", &analyses[1]));
+    PetscCall(EventCount("SyncILUFactor", &factors[1]));
+    CHECK(analyses[1] - analyses[0] == 1, "%d analyses for one pattern", analyses[1] - analyses[0]);
+    CHECK(factors[1] - factors[0] == 4, "%d factorizations for four sets of values", factors[1] - factors[0]);
+
+    /* the preconditioner is kept though the matrix has new values */
+    PetscCall(PCApply(pc, b, y));
+    PetscCall(PCSetReusePreconditioner(pc, PETSC_TRUE));
+    PetscCall(GenerateValues(A, rand));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff == 0, "a preconditioner to be kept has changed by %g", (double)diff);
+    PetscCall(PCSetReusePreconditioner(pc, PETSC_FALSE));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff > 0, "a preconditioner that was no longer to be kept has not changed");
+
+    /* another pattern, in another matrix; settings and ordering are kept */
+    PetscCall(PCFactorSetReuseOrdering(pc, PETSC_TRUE));
+    PetscCall(PCSyncILUSetRelax(pc, 0.5));
+    PetscCall(GenerateMatrix("7pt", 1000, rand, &B));
+    PetscCall(EventCount("SyncILUAnalysis", &analyses[0]));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCSetOperators(pc, B, B));
+    PetscCall(PCSetUp(pc));
+    PetscCall(EventCount("SyncILUAnalysis", &analyses[1]));
+    CHECK(analyses[1] - analyses[0] == 2, "%d analyses for a changed setting and a changed pattern", analyses[1] - analyses[0]);
+    {
+      Mat       F;
+      PetscReal relax;
+
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(MatSyncILUGetRelax(F, &relax));
+      CHECK(relax == 0.5, "the factor of the new pattern has relaxation %g", (double)relax);
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(PCDestroy(&ilu));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Transposed systems, many right-hand sides, and BiCG after a refactorization. */
+static PetscErrorCode TestSolves(PetscRandom rand)
+{
+  Mat         A, B, X[2];
+  KSP         ksp;
+  PC          pc;
+  Vec         b, x, r;
+  PetscReal   norm;
+  PetscInt    n;
+  const char *types[] = {KSPGMRES, KSPBICG};
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("7pt", 1000, rand, &A));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecSetRandom(b, rand));
+  for (int t = 0; t < 2; t++) {
+    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPSetType(ksp, types[t]));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    for (int step = 0; step < 2; step++) {
+      KSPConvergedReason reason;
+
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCall(MatMult(A, x, r));
+      PetscCall(CheckDifference(r, b, &norm));
+      CHECK(reason > 0 && norm < 1e-7, "%s: residual %g", types[t], (double)norm);
+      PetscCall(KSPSolveTranspose(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCall(MatMultTranspose(A, x, r));
+      PetscCall(CheckDifference(r, b, &norm));
+      CHECK(reason > 0 && norm < 1e-7, "%s transposed: residual %g", types[t], (double)norm);
+      PetscCall(GenerateValues(A, rand));
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, 5, NULL, &B));
+  PetscCall(MatSetRandom(B, rand));
+  for (int k = 0; k < 2; k++) PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X[k]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCMatApply(pc, B, X[0]));
+  for (PetscInt c = 0; c < 5; c++) {
+    Vec bc, xc;
+
+    PetscCall(MatDenseGetColumnVecRead(B, c, &bc));
+    PetscCall(MatDenseGetColumnVecWrite(X[1], c, &xc));
+    PetscCall(PCApply(pc, bc, xc));
+    PetscCall(MatDenseRestoreColumnVecWrite(X[1], c, &xc));
+    PetscCall(MatDenseRestoreColumnVecRead(B, c, &bc));
+  }
+  PetscCall(MatAXPY(X[0], -1.0, X[1], SAME_NONZERO_PATTERN));
+  PetscCall(MatNorm(X[0], NORM_FROBENIUS, &norm));
+  CHECK(norm == 0, "PCMatApply() differs from PCApply() by %g", (double)norm);
+  for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&X[k]));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestLifeCycle(PetscRandom rand)
+{
+  Mat       A, F;
+  PC        pc, other;
+  Vec       b, x, y;
+  PetscReal diff;
+  PetscBool flg;
+  char      text[16384];
+  PetscErrorCode (*setlevels)(PC, PetscInt);
+
+  PetscFunctionBegin;
+  /* created and destroyed; viewed before the setup */
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+  PetscCall(PCReset(pc));
+
+  PetscCall(GenerateMatrix("7pt", 343, rand, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecSetRandom(b, rand));
+  /* a factor without any phase, one with the symbolic phase alone */
+  PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+  PetscCall(MatDestroy(&F));
+  {
+    MatFactorInfo info;
+
+    PetscCall(MatFactorInfoInitialize(&info));
+    info.fill = 1.0;
+    PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+    PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info)); /* no ordering is the natural one */
+    PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+    PetscCall(MatDestroy(&F));
+  }
+  /* reset and set up again */
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCApply(pc, b, y));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(CheckDifference(x, y, &diff));
+  CHECK(diff == 0, "reset and set up again: differs by %g", (double)diff);
+  /* another one beside it, on the same matrix, with other settings */
+  PetscCall(PCCreate(PETSC_COMM_SELF, &other));
+  PetscCall(PCSetType(other, PCSYNCILU));
+  PetscCall(PCSyncILUSetRelax(other, 1.0));
+  PetscCall(PCSetOperators(other, A, A));
+  PetscCall(PCSetUp(other));
+  PetscCall(PCApply(other, b, x));
+  PetscCall(CheckDifference(x, y, &diff));
+  CHECK(diff > 0, "relaxation had no effect");
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(CheckDifference(x, y, &diff));
+  CHECK(diff == 0, "the second preconditioner changed the first by %g", (double)diff);
+  PetscCall(PCDestroy(&other));
+  /* relaxation set after the setup, and taken back */
+  PetscCall(PCSyncILUSetRelax(pc, 1.0));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(CheckDifference(x, y, &diff));
+  CHECK(diff > 0, "relaxation set after the setup had no effect");
+  PetscCall(PCSyncILUSetRelax(pc, 0.0));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(CheckDifference(x, y, &diff));
+  CHECK(diff == 0, "relaxation taken back: differs by %g", (double)diff);
+  /* another type, and back; nothing of ours stays behind */
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetLevels_C", &setlevels));
+  CHECK(!setlevels, "PCFactorSetLevels_C is still composed after a change of type");
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(CheckDifference(x, y, &diff));
+  CHECK(diff == 0, "changed type and back: differs by %g", (double)diff);
+  /* in-place factorization is not honoured, and that is said */
+  PetscCall(PCFactorSetUseInPlace(pc, PETSC_TRUE));
+  PetscCall(PCFactorGetUseInPlace(pc, &flg));
+  CHECK(!flg, "in place claims to be in use");
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+  CHECK(strstr(text, "in-place factorization asked for, not honoured"), "view: %s", text);
+  /* the factor outlives the matrix it was made of */
+  PetscCall(PetscObjectQuery((PetscObject)A, "SyncILUSettings", (PetscObject *)&other));
+  CHECK(!other, "the matrix keeps the settings of a preconditioner");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int failed = 0;
+
+  /* twice: what finalization undoes, initialization does again */
+  PetscCallMPI(MPI_Init(&argc, &argv));
+  for (int round = 0; round < 2; round++) {
+    PetscRandom rand;
+
+    PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+    PetscCall(PetscLogDefaultBegin());
+    PetscCall(SyncILUInitializePackage());
+    PetscCall(SyncILUInitializePackage());
+    PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+    PetscCall(TestLifeCycle(rand));
+    PetscCall(TestRefactorization(rand));
+    if (round == 0) {
+      PetscCall(TestFaces());
+      PetscCall(TestSetters());
+      PetscCall(TestSolves(rand));
+      PetscCall(TestIterations());
+      PetscCall(TestRelaxation());
+    }
+    PetscCall(PetscRandomDestroy(&rand));
+    failed = CheckReport("pc");
+    PetscCall(PetscFinalize());
+  }
+  MPI_Finalize();
+  return failed;
+}
