@@ -43,8 +43,7 @@ PetscErrorCode SyncILUFinalizePackage(void)
 @*/
 PetscErrorCode SyncILUInitializePackage(void)
 {
-  PetscInt     major, minor, subminor, release;
-  PetscClassId classids[2];
+  PetscInt major, minor, subminor, release;
 
   PetscFunctionBegin;
   if (SyncILUPackageInitialized) PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,9 +59,6 @@ PetscErrorCode SyncILUInitializePackage(void)
   PetscCall(PetscLogEventRegister("SyncILUAnalysis", MAT_CLASSID, &SYNCILU_Analysis));
   PetscCall(PetscLogEventRegister("SyncILUFactor", MAT_CLASSID, &SYNCILU_Factor));
   PetscCall(PetscLogEventRegister("SyncILUSolve", MAT_CLASSID, &SYNCILU_Solve));
-  classids[0] = PC_CLASSID;
-  classids[1] = MAT_CLASSID;
-  PetscCall(PetscInfoProcessClass("syncilu", 2, classids));
   PetscCall(PetscRegisterFinalize(SyncILUFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

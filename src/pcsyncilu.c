@@ -112,6 +112,13 @@ static PetscErrorCode PCSetUp_SyncILU(PC pc)
   PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "-pc_factor_mat_solver_type %s: PC type " PCSYNCILU " factors with " MATSOLVERSYNCILU " only; use -pc_type ilu for other solver types", type);
   if (s->inplace) PetscCall(PetscInfo(pc, "In-place factorization is not honoured: the factor keeps storage of its own, and the matrix its values\n"));
+  if (s->ilu->setupcalled) {
+    Mat F;
+
+    /* PCILU takes the error of the last numeric phase for one of the symbolic phase, and would never factor again */
+    PetscCall(PCFactorGetMatrix(s->ilu, &F));
+    PetscCall(MatFactorClearError(F));
+  }
   PetscCall(WithSettings(pc, PCSetUp));
   PetscCall(PCGetFailedReason(s->ilu, &reason));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
