@@ -15,25 +15,33 @@
 #endif
 
 enum {
-  RHS_BLOCK    = 8,   /* right-hand sides that go through the factor together */
-  CHUNK_MIN    = 32,  /* fewest rows of a ticket in numerical order, most in level order */
-  CHUNK_MAX    = 256, /* rows after which a ticket may end among rows of one level */
-  PUBLISH_ROWS = 16,  /* rows between two announcements of a ticket's progress: each takes the cache line from those who read it */
-  SPINS        = 256  /* polls before the processor is offered to other threads: there may be fewer cores than threads */
+  RHS_BLOCK  = 8,   /* right-hand sides that go through the factor together */
+  TICKET_MIN = 32,  /* fewest rows of a ticket in numerical order, most in level order */
+  TICKET_MAX = 256, /* rows after which a ticket may end among rows of one level */
+  BLOCK_ROWS = 16,  /* rows of a block, which waits for all it depends on and then announces itself: to announce takes the cache line from those who read it */
+  SPINS      = 256  /* polls before the processor is offered to other threads: there may be fewer cores than threads */
 };
+
+/* Position q of the order in which rows are handed out, and the ticket it is on. */
+typedef struct {
+  PetscInt q, ticket;
+} Place;
 
 /* A triangular sweep: whom a row depends on, and in which order rows are handed out. Position q of that order is row order[q]. */
 typedef struct {
-  const PetscInt   *ptr, *col;
-  PetscInt         *map; /* where the value of an entry stands; NULL: at the same place as its column */
-  PetscInt         *own; /* ptr and col in one array, where the sweep owns them */
-  PetscBool         forward;
-  PetscInt         *order; /* NULL: numerical (forward) or reverse numerical; so is its inverse */
-  PetscInt         *position;
-  PetscInt         *chunk;  /* ticket t stands for positions chunk[t] .. chunk[t + 1] - 1; NULL until wanted */
-  PetscInt         *ticket; /* the ticket of each position */
-  PetscInt          chunks;
-  _Atomic PetscInt *progress; /* positions chunk[t] .. progress[t] - 1 are finished */
+  const PetscInt *ptr, *col;
+  PetscInt       *map; /* where the value of an entry stands; NULL: at the same place as its column */
+  PetscInt       *own; /* ptr and col in one array, where the sweep owns them */
+  PetscBool       forward;
+
+  /* for several threads, once they are wanted */
+  PetscInt         *order;  /* NULL: numerical (forward) or reverse numerical */
+  PetscInt         *ticket; /* ticket t stands for blocks ticket[t] .. ticket[t + 1] - 1 */
+  PetscInt         *block;  /* block k stands for positions block[k] .. block[k + 1] - 1 */
+  PetscInt         *wait;   /* and waits for places wait[k] .. wait[k + 1] - 1 of other tickets */
+  Place            *place;
+  PetscInt          tickets, blocks;
+  _Atomic PetscInt *progress; /* all positions of ticket t before progress[t] are finished */
   _Atomic PetscInt  next;     /* the next ticket */
 } Sweep;
 
@@ -66,6 +74,59 @@ static SyncILUAnalysis Order(const SyncILUSettings *s)
   return s->analysis == SYNCILU_ANALYSIS_AUTO ? SYNCILU_ANALYSIS_NONE : s->analysis;
 }
 
+/* Whom each block waits for: of every other ticket the last row it needs, unless an earlier block of its ticket waited for that row or a later one. */
+static PetscErrorCode SweepWaits(Sweep *s, PetscInt n, const PetscInt *position)
+{
+  PetscInt *on, *need, *touched, *known, count = 0, max = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(n, &on, s->tickets, &need, s->tickets, &touched, s->tickets, &known));
+  PetscCall(PetscMalloc1(s->blocks + 1, &s->wait));
+  for (PetscInt t = 0; t < s->tickets; t++) {
+    need[t] = known[t] = -1;
+    for (PetscInt q = s->block[s->ticket[t]]; q < s->block[s->ticket[t + 1]]; q++) on[q] = t;
+  }
+  for (PetscInt t = 0; t < s->tickets; t++) {
+    const PetscInt begin = count;
+
+    for (PetscInt k = s->ticket[t]; k < s->ticket[t + 1]; k++) {
+      PetscInt ntouched = 0;
+
+      s->wait[k] = count;
+      for (PetscInt q = s->block[k]; q < s->block[k + 1]; q++) {
+        const PetscInt i = s->order ? s->order[q] : s->forward ? q : n - 1 - q;
+
+        for (PetscInt e = s->ptr[i]; e < s->ptr[i + 1]; e++) {
+          const PetscInt d = position ? position[s->col[e]] : s->forward ? s->col[e] : n - 1 - s->col[e];
+
+          if (on[d] == t || d <= known[on[d]]) continue;
+          if (need[on[d]] < 0) touched[ntouched++] = on[d];
+          need[on[d]] = PetscMax(need[on[d]], d);
+        }
+      }
+      if (count + ntouched > max) {
+        Place *place;
+
+        max = 2 * (count + ntouched);
+        PetscCall(PetscMalloc1(max, &place));
+        PetscCall(PetscArraycpy(place, s->place, count));
+        PetscCall(PetscFree(s->place));
+        s->place = place;
+      }
+      for (PetscInt w = 0; w < ntouched; w++) {
+        s->place[count].q        = need[touched[w]];
+        s->place[count++].ticket = touched[w];
+        known[touched[w]]        = need[touched[w]];
+        need[touched[w]]         = -1;
+      }
+    }
+    for (PetscInt w = begin; w < count; w++) known[s->place[w].ticket] = -1;
+  }
+  s->wait[s->blocks] = count;
+  PetscCall(PetscFree4(on, need, touched, known));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Cuts the rows of a sweep into tickets, and sorts them by level where that is asked for.
 
@@ -75,53 +136,63 @@ static SyncILUAnalysis Order(const SyncILUSettings *s)
 static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *settings)
 {
   const SyncILUAnalysis analysis = Order(settings);
-  PetscInt             *level, nlevels, most;
+  PetscInt             *level, *position, *start, nlevels, most;
 
   PetscFunctionBegin;
-  if (s->chunk) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->ticket) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(n, &level));
   PetscCall(SyncILUHostLevels(n, s->ptr, s->col, s->forward, level, &nlevels, &most));
-  PetscCall(PetscMalloc1(n + 1, &s->chunk));
-  PetscCall(PetscMalloc1(n, &s->ticket));
-  s->chunks = 0;
+  PetscCall(PetscMalloc2(n + 1, &start, n, &position));
+  s->tickets = 0; /* start: their first positions */
   if (analysis == SYNCILU_ANALYSIS_NONE) {
     PetscInt first = 0;
 
     for (PetscInt q = 1; q < n; q++) {
       const PetscInt i = s->forward ? q : n - 1 - q, before = s->forward ? i - 1 : i + 1;
 
-      if ((level[i] < level[before] && q - first >= CHUNK_MIN) || (level[i] == level[before] && q - first >= CHUNK_MAX)) {
-        s->chunk[s->chunks++] = first;
-        first                 = q;
+      if ((level[i] < level[before] && q - first >= TICKET_MIN) || (level[i] == level[before] && q - first >= TICKET_MAX)) {
+        start[s->tickets++] = first;
+        first               = q;
       }
     }
-    if (n) s->chunk[s->chunks++] = first;
+    if (n) start[s->tickets++] = first;
   } else {
-    PetscInt *start;
+    PetscInt *at;
 
     if (analysis == SYNCILU_ANALYSIS_ALAP) PetscCall(SyncILUHostLevelsLate(n, s->ptr, s->col, s->forward, nlevels, level));
-    PetscCall(PetscCalloc1(nlevels + 1, &start));
+    PetscCall(PetscCalloc1(nlevels + 1, &at));
     PetscCall(PetscMalloc1(n, &s->order));
-    PetscCall(PetscMalloc1(n, &s->position));
-    for (PetscInt i = 0; i < n; i++) start[level[i] + 1]++;
+    for (PetscInt i = 0; i < n; i++) at[level[i] + 1]++;
     for (PetscInt l = 0; l < nlevels; l++) {
-      for (PetscInt q = 0; q < start[l + 1]; q += CHUNK_MIN) s->chunk[s->chunks++] = start[l] + q;
-      start[l + 1] += start[l];
+      for (PetscInt q = 0; q < at[l + 1]; q += TICKET_MIN) start[s->tickets++] = at[l] + q;
+      at[l + 1] += at[l];
     }
     for (PetscInt q = 0; q < n; q++) {
       const PetscInt i = s->forward ? q : n - 1 - q;
 
-      s->position[i]              = start[level[i]];
-      s->order[start[level[i]]++] = i;
+      position[i]           = at[level[i]]++;
+      s->order[position[i]] = i;
     }
-    PetscCall(PetscFree(start));
+    PetscCall(PetscFree(at));
   }
-  s->chunk[s->chunks] = n;
-  for (PetscInt t = 0; t < s->chunks; t++) {
-    for (PetscInt q = s->chunk[t]; q < s->chunk[t + 1]; q++) s->ticket[q] = t;
-  }
-  PetscCall(PetscMalloc1(s->chunks, &s->progress));
+  start[s->tickets] = n;
   PetscCall(PetscFree(level));
+
+  PetscCall(PetscMalloc1(s->tickets + 1, &s->ticket));
+  s->blocks = 0;
+  for (PetscInt t = 0; t < s->tickets; t++) {
+    s->ticket[t] = s->blocks;
+    s->blocks += (start[t + 1] - start[t] + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  }
+  s->ticket[s->tickets] = s->blocks;
+  PetscCall(PetscMalloc1(s->blocks + 1, &s->block));
+  for (PetscInt t = 0; t < s->tickets; t++) {
+    for (PetscInt k = s->ticket[t]; k < s->ticket[t + 1]; k++) s->block[k] = start[t] + (k - s->ticket[t]) * BLOCK_ROWS;
+  }
+  s->block[s->blocks] = n;
+  PetscCall(PetscMalloc1(s->tickets, &s->progress));
+  PetscCall(SweepWaits(s, n, s->order ? position : NULL));
+  PetscCall(PetscFree2(start, position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,9 +202,10 @@ static PetscErrorCode SweepDestroy(Sweep *s)
   PetscCall(PetscFree(s->map));
   PetscCall(PetscFree(s->own));
   PetscCall(PetscFree(s->order));
-  PetscCall(PetscFree(s->position));
-  PetscCall(PetscFree(s->chunk));
   PetscCall(PetscFree(s->ticket));
+  PetscCall(PetscFree(s->block));
+  PetscCall(PetscFree(s->wait));
+  PetscCall(PetscFree(s->place));
   PetscCall(PetscFree(s->progress));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,9 +214,9 @@ static PetscInt64 SweepBytes(const Sweep *s, PetscInt n)
 {
   PetscInt64 count = 0;
 
-  if (s->chunk) count += 2 * (PetscInt64)n + 1 + s->chunks;
-  if (s->order) count += 2 * (PetscInt64)n;
-  if (s->own) count += n + 1 + 2 * (PetscInt64)s->ptr[n];
+  if (s->ticket) count += 2 * ((PetscInt64)s->tickets + s->blocks + s->wait[s->blocks]);
+  if (s->order) count += n;
+  if (s->own) count += n + 2 * (PetscInt64)s->ptr[n];
   return count * (PetscInt64)sizeof(PetscInt);
 }
 
@@ -192,36 +264,22 @@ static PetscErrorCode SweepsPrepare(SyncILUEngine e, Sweep *first, Sweep *second
 static void SweepBegin(Sweep *s)
 {
   atomic_init(&s->next, 0);
-  for (PetscInt t = 0; t < s->chunks; t++) atomic_init(&s->progress[t], 0);
+  for (PetscInt t = 0; t < s->tickets; t++) atomic_init(&s->progress[t], 0);
 }
 
-/* What a thread knows to be finished, so that it seldom has to look: that costs a cache line that others write. */
+/* A thread's place in a sweep. */
 typedef struct {
-  PetscInt t; /* its ticket: positions first .. last - 1 */
-  PetscInt first, last;
-  PetscInt low; /* all tickets before this one are finished: positions up to prefix - 1 */
-  PetscInt prefix;
-  PetscInt from, to; /* so are positions from .. to - 1 of the ticket it looked at last */
-} View;
+  PetscInt t, k;   /* its ticket, -1 before the first, and block */
+  PetscInt low;    /* it knows that all tickets before this one are finished, */
+  PetscInt prefix; /* that is, all positions before this one, for which it need not look */
+} Walk;
 
-static PetscBool NextTicket(Sweep *s, View *v)
+static const Walk walk_start = {-1, 0, 0, 0};
+
+/* Acquire pairs with the release in NextBlock(): the values of a row are seen when its ticket's progress is. */
+static void WaitFor(Sweep *s, const Place *place)
 {
-  v->t = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
-  if (v->t >= s->chunks) return PETSC_FALSE;
-  v->first = s->chunk[v->t];
-  v->last  = s->chunk[v->t + 1];
-  while (v->low < v->t && atomic_load_explicit(&s->progress[v->low], memory_order_acquire) == s->chunk[v->low + 1]) v->low++;
-  v->prefix = s->chunk[v->low];
-  return PETSC_TRUE;
-}
-
-/* Acquire pairs with the release in Publish(): the values of a row are seen when its ticket's progress is. */
-static void Look(Sweep *s, View *v, PetscInt q)
-{
-  const PetscInt t = s->ticket[q];
-
-  v->from = s->chunk[t];
-  for (int spins = 0; (v->to = atomic_load_explicit(&s->progress[t], memory_order_acquire)) <= q;) {
+  for (int spins = 0; atomic_load_explicit(&s->progress[place->ticket], memory_order_acquire) <= place->q;) {
     if (++spins == SPINS) {
       sched_yield();
       spins = 0;
@@ -229,26 +287,23 @@ static void Look(Sweep *s, View *v, PetscInt q)
   }
 }
 
-/* Returns when the given row is finished. */
-static inline void Wait(Sweep *s, PetscInt n, View *v, PetscInt row)
+/* Announces the last block, takes the next, of a new ticket if need be, and returns when all it depends on is finished: with the positions of its rows, or with false after the last ticket. */
+static PetscBool NextBlock(Sweep *s, Walk *w, PetscInt *first, PetscInt *last)
 {
-  const PetscInt q = s->position ? s->position[row] : s->forward ? row : n - 1 - row;
-
-  if (q >= v->first || q < v->prefix || (q >= v->from && q < v->to)) return;
-  Look(s, v, q);
-}
-
-/* Position q is finished, and with it all before it on the same ticket. */
-static inline void Publish(Sweep *s, const View *v, PetscInt q)
-{
-  if (q + 1 == v->last || (q + 1 - v->first) % PUBLISH_ROWS == 0) atomic_store_explicit(&s->progress[v->t], q + 1, memory_order_release);
-}
-
-/* One thread, which does not wait, goes in numerical order whatever was planned. */
-static inline PetscInt RowAt(const Sweep *s, PetscInt n, PetscInt q, const PetscBool wait)
-{
-  if (wait && s->order) return s->order[q];
-  return s->forward ? q : n - 1 - q;
+  if (w->t >= 0) atomic_store_explicit(&s->progress[w->t], s->block[++w->k], memory_order_release);
+  if (w->t < 0 || w->k == s->ticket[w->t + 1]) {
+    w->t = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+    if (w->t >= s->tickets) return PETSC_FALSE;
+    w->k = s->ticket[w->t];
+    while (w->low < w->t && atomic_load_explicit(&s->progress[w->low], memory_order_acquire) == s->block[s->ticket[w->low + 1]]) w->low++;
+    w->prefix = s->block[s->ticket[w->low]];
+  }
+  for (PetscInt p = s->wait[w->k]; p < s->wait[w->k + 1]; p++) {
+    if (s->place[p].q >= w->prefix) WaitFor(s, &s->place[p]);
+  }
+  *first = s->block[w->k];
+  *last  = s->block[w->k + 1];
+  return PETSC_TRUE;
 }
 
 /* One attempt at the factorization, as the threads see it. */
@@ -259,8 +314,8 @@ typedef struct {
   Host                  *h;
 } FactorJob;
 
-/* The rows of a ticket of the sweep over L. w (and with relaxation mark) belong to the thread: one entry a column, any content at first (mark: none above the row). */
-static inline void FactorRows(const FactorJob *job, View *v, PetscScalar *PETSC_RESTRICT w, PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool wait, const PetscBool relax)
+/* The rows at positions first .. last - 1 of an order, whose dependences are finished. w (and with relaxation mark) belong to the thread: one entry a column, any content at first (mark: none above the row). */
+static inline void FactorRows(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w, PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool relax)
 {
   const SyncILUPattern *p    = job->p;
   const PetscInt       *lptr = p->lptr, *lcol = p->lcol, *uptr = p->uptr, *ucol = p->ucol;
@@ -268,8 +323,8 @@ static inline void FactorRows(const FactorJob *job, View *v, PetscScalar *PETSC_
   Host                 *h       = job->h;
   PetscScalar          *lval = h->lval, *uval = h->uval, *dinv = h->dinv;
 
-  for (PetscInt q = v->first; q < v->last; q++) {
-    const PetscInt     i = RowAt(&h->L, p->n, q, wait), r = p->row ? p->row[i] : i;
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt     i = order ? order[q] : q, r = p->row ? p->row[i] : i;
     const PetscInt     l0 = lptr[i], l1 = lptr[i + 1], u0 = uptr[i], u1 = uptr[i + 1];
     const PetscScalar *a       = job->A->a + job->A->i[r];
     PetscScalar        dropped = 0.0;
@@ -302,7 +357,6 @@ static inline void FactorRows(const FactorJob *job, View *v, PetscScalar *PETSC_
       const PetscInt ref = lcol[k];
       PetscScalar    l;
 
-      if (wait) Wait(&h->L, p->n, v, ref);
       l       = w[ref] * dinv[ref];
       lval[k] = l;
       if (l == (PetscScalar)0.0) continue;
@@ -324,7 +378,6 @@ static inline void FactorRows(const FactorJob *job, View *v, PetscScalar *PETSC_
       for (PetscInt k = u0; k < u1; k++) rs += PetscAbsScalar(uval[k]);
     }
     dinv[i] = 1.0 / SyncILUJudgePivot(job->piv, i, w[i], rs, status);
-    if (wait) Publish(&h->L, v, q);
   }
 }
 
@@ -350,10 +403,8 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
     found[t].shifted = 0;
   }
   if (threads == 1) {
-    View v = {0, 0, n, 0, 0, 0, 0};
-
-    if (relax) FactorRows(&job, &v, w, mark, found, PETSC_FALSE, PETSC_TRUE);
-    else FactorRows(&job, &v, w, NULL, found, PETSC_FALSE, PETSC_FALSE);
+    if (relax) FactorRows(&job, NULL, 0, n, w, mark, found, PETSC_TRUE);
+    else FactorRows(&job, NULL, 0, n, w, NULL, found, PETSC_FALSE);
   }
 #if defined(_OPENMP)
   else {
@@ -361,12 +412,13 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
     SweepBegin(&h->L);
   #pragma omp parallel num_threads((int)threads)
     {
-      const size_t me = (size_t)omp_get_thread_num();
-      View         v  = {0, 0, 0, 0, 0, 0, 0};
+      const size_t me   = (size_t)omp_get_thread_num();
+      Walk         walk = walk_start;
+      PetscInt     first, last;
 
-      while (NextTicket(&h->L, &v)) {
-        if (relax) FactorRows(&job, &v, w + me * n, mark + me * n, &found[me], PETSC_TRUE, PETSC_TRUE);
-        else FactorRows(&job, &v, w + me * n, NULL, &found[me], PETSC_TRUE, PETSC_FALSE);
+      while (NextBlock(&h->L, &walk, &first, &last)) {
+        if (relax) FactorRows(&job, h->L.order, first, last, w + me * n, mark + me * n, &found[me], PETSC_TRUE);
+        else FactorRows(&job, h->L.order, first, last, w + me * n, NULL, &found[me], PETSC_FALSE);
       }
     }
   }
@@ -414,32 +466,29 @@ typedef struct {
   PetscInt           n;
 } SolveJob;
 
-static inline void SolveRows(const SolveJob *job, View *v, const PetscBool wait, const PetscInt *PETSC_RESTRICT map)
+/* The rows at positions first .. last - 1 of an order, whose dependences are finished. */
+static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscInt *PETSC_RESTRICT map)
 {
-  Sweep                         *s   = job->s;
+  const Sweep                   *s   = job->s;
   const PetscInt *PETSC_RESTRICT ptr = s->ptr, *PETSC_RESTRICT col = s->col;
   const PetscScalar *PETSC_RESTRICT val = job->val;
   PetscScalar                      *x   = job->x;
 
-  for (PetscInt q = v->first; q < v->last; q++) {
-    const PetscInt i   = RowAt(s, job->n, q, wait);
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i   = order ? order[q] : s->forward ? q : job->n - 1 - q;
     PetscScalar    sum = job->b[job->in ? job->in[i] : i];
 
-    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
-      if (wait) Wait(s, job->n, v, col[k]);
-      sum -= val[map ? map[k] : k] * x[col[k]];
-    }
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) sum -= val[map ? map[k] : k] * x[col[k]];
     x[i] = job->dinv ? sum * job->dinv[i] : sum;
-    if (wait) Publish(s, v, q);
   }
 }
 
-static inline void SolveRowsBlock(const SolveJob *job, View *v, const PetscBool wait)
+static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
 {
-  Sweep *s = job->s;
+  const Sweep *s = job->s;
 
-  for (PetscInt q = v->first; q < v->last; q++) {
-    const PetscInt i = RowAt(s, job->n, q, wait), from = job->in ? job->in[i] : i;
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i = order ? order[q] : s->forward ? q : job->n - 1 - q, from = job->in ? job->in[i] : i;
     PetscScalar    sum[RHS_BLOCK];
 
     for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->b[from + (size_t)r * job->ldb];
@@ -447,20 +496,29 @@ static inline void SolveRowsBlock(const SolveJob *job, View *v, const PetscBool 
       const PetscScalar  a  = job->val[s->map ? s->map[k] : k];
       const PetscScalar *xk = job->x + s->col[k];
 
-      if (wait) Wait(s, job->n, v, s->col[k]);
       for (PetscInt r = 0; r < job->nrhs; r++) sum[r] -= a * xk[(size_t)r * job->ldx];
     }
     for (PetscInt r = 0; r < job->nrhs; r++) job->x[i + (size_t)r * job->ldx] = job->dinv ? sum[r] * job->dinv[i] : sum[r];
-    if (wait) Publish(s, v, q);
   }
 }
 
-static inline void SolveTicket(const SolveJob *job, View *v, const PetscBool wait)
+static void SolveBlock(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
 {
-  if (job->nrhs > 1) SolveRowsBlock(job, v, wait);
-  else if (job->s->map) SolveRows(job, v, wait, job->s->map);
-  else SolveRows(job, v, wait, NULL);
+  if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
+  else if (job->s->map) SolveRows(job, order, first, last, job->s->map);
+  else SolveRows(job, order, first, last, NULL);
 }
+
+#if defined(_OPENMP)
+/* What one thread does of a sweep. */
+static void SolveShare(const SolveJob *job)
+{
+  Walk     walk = walk_start;
+  PetscInt first, last;
+
+  while (NextBlock(job->s, &walk, &first, &last)) SolveBlock(job, job->s->order, first, last);
+}
+#endif
 
 /* The transposed solve on one thread: by columns, as the reference does it, so that no transposed pattern is needed. */
 static void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x)
@@ -511,12 +569,10 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     SolveJob           second = {trans == SYNCILU_TRANS ? &h->LT : &h->U, trans == SYNCILU_TRANS ? h->lval : h->uval, trans == SYNCILU_TRANS ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n};
 
     if (threads == 1) {
-      View v = {0, 0, n, 0, 0, 0, 0};
-
       if (trans == SYNCILU_TRANS) SolveTransposeSerial(p, h, bb, y);
       else {
-        SolveTicket(&first, &v, PETSC_FALSE);
-        SolveTicket(&second, &v, PETSC_FALSE);
+        SolveBlock(&first, NULL, 0, n);
+        SolveBlock(&second, NULL, 0, n);
       }
     }
 #if defined(_OPENMP)
@@ -525,12 +581,10 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
       SweepBegin(second.s);
   #pragma omp parallel num_threads((int)threads)
       {
-        View v = {0, 0, 0, 0, 0, 0, 0}, w = {0, 0, 0, 0, 0, 0, 0};
-
-        while (NextTicket(first.s, &v)) SolveTicket(&first, &v, PETSC_TRUE);
-          /* the second sweep overwrites what rows of the first sweep still read */
+        SolveShare(&first);
+        /* the second sweep overwrites what rows of the first sweep still read */
   #pragma omp barrier
-        while (NextTicket(second.s, &w)) SolveTicket(&second, &w, PETSC_TRUE);
+        SolveShare(&second);
       }
     }
 #endif
