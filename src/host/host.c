@@ -15,11 +15,12 @@
 #endif
 
 enum {
-  RHS_BLOCK  = 8,   /* right-hand sides that go through the factor together */
-  TICKET_MIN = 32,  /* fewest rows of a ticket in numerical order, most in level order */
-  TICKET_MAX = 256, /* rows after which a ticket may end among rows of one level */
-  BLOCK_ROWS = 16,  /* rows of a block, which waits for all it depends on and then announces itself: to announce takes the cache line from those who read it */
-  SPINS      = 256  /* polls before the processor is offered to other threads: there may be fewer cores than threads */
+  RHS_BLOCK   = 8,    /* right-hand sides that go through the factor together */
+  TICKET_MIN  = 32,   /* fewest rows of a ticket in numerical order, most in level order */
+  TICKET_ROWS = 8192, /* rows of a ticket in numerical order, if that leaves work for all threads */
+  TICKET_MAX  = 256,  /* rows after which a ticket may end among rows of one level */
+  BLOCK_ROWS  = 64,   /* rows of a block, which waits for all it depends on and then announces itself: to announce takes the cache line from those who read it */
+  SPINS       = 256   /* polls before the processor is offered to other threads: there may be fewer cores than threads */
 };
 
 /* Position q of the order in which rows are handed out, and the ticket it is on. */
@@ -36,13 +37,14 @@ typedef struct {
 
   /* for several threads, once they are wanted */
   PetscInt         *order;  /* NULL: numerical (forward) or reverse numerical */
+  PetscInt         *turn;   /* tickets in the order they are handed out; NULL: as they are numbered */
   PetscInt         *ticket; /* ticket t stands for blocks ticket[t] .. ticket[t + 1] - 1 */
   PetscInt         *block;  /* block k stands for positions block[k] .. block[k + 1] - 1 */
   PetscInt         *wait;   /* and waits for places wait[k] .. wait[k + 1] - 1 of other tickets */
   Place            *place;
   PetscInt          tickets, blocks;
   _Atomic PetscInt *progress; /* all positions of ticket t before progress[t] are finished */
-  _Atomic PetscInt  next;     /* the next ticket */
+  _Atomic PetscInt  next;     /* the next turn */
 } Sweep;
 
 typedef struct {
@@ -128,10 +130,91 @@ static PetscErrorCode SweepWaits(Sweep *s, PetscInt n, const PetscInt *position)
 }
 
 /*
+   Joins tickets in numerical order to larger ones, as large as leaves work for all threads, and finds the order to hand them out in.
+
+   Dependences between tickets cost messages between cores, so few large tickets are best. A ticket can follow another one at the distance, in rows, that keeps every row behind those it depends on.
+   With unlimited threads and a row a unit of time this gives the start of each ticket and the end of all, which says how many threads find work. On a grid the larger tickets are parts of a
+   plane, and those that run at one time are on different planes: hence they are handed out in the order of their estimated start, in which every ticket comes after those it depends on.
+*/
+static PetscErrorCode JoinTickets(Sweep *s, PetscInt n, PetscInt threads, PetscInt *start)
+{
+  const PetscInt fine = s->tickets;
+  PetscInt      *on, *mark, *ptr, *group, *begin, *best, max = 0;
+  Place         *dep  = NULL; /* a ticket that another one depends on, and in q how far ahead of that one its rows must be */
+  PetscReal      most = 0.0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc6(n, &on, fine, &mark, fine + 1, &ptr, fine, &group, fine, &begin, fine, &best));
+  for (PetscInt t = 0; t < fine; t++) {
+    mark[t] = -1;
+    for (PetscInt q = start[t]; q < start[t + 1]; q++) on[q] = t;
+  }
+  for (PetscInt t = 0, count = 0; t < fine; t++) {
+    ptr[t] = count;
+    for (PetscInt q = start[t]; q < start[t + 1]; q++) {
+      const PetscInt i = s->forward ? q : n - 1 - q;
+
+      for (PetscInt e = s->ptr[i]; e < s->ptr[i + 1]; e++) {
+        const PetscInt r = s->forward ? s->col[e] : n - 1 - s->col[e], d = on[r], ahead = (r - start[d]) + 1 - (q - start[t]);
+
+        if (d == t) continue;
+        if (mark[d] < ptr[t]) { /* the first time for this ticket */
+          if (count == max) {
+            Place *more;
+
+            max = 2 * max + 1024;
+            PetscCall(PetscMalloc1(max, &more));
+            PetscCall(PetscArraycpy(more, dep, count));
+            PetscCall(PetscFree(dep));
+            dep = more;
+          }
+          mark[d]           = count;
+          dep[count].ticket = d;
+          dep[count++].q    = ahead;
+        } else dep[mark[d]].q = PetscMax(dep[mark[d]].q, ahead);
+      }
+    }
+    ptr[t + 1] = count;
+  }
+  for (PetscInt rows = TICKET_ROWS; rows >= TICKET_MIN && most < 0.95 * (PetscReal)threads; rows /= 2) {
+    PetscInt groups = 0, end = 0;
+
+    for (PetscInt t = 0; t < fine; t++) {
+      if (!groups || start[t + 1] - start[mark[groups - 1]] > rows) {
+        mark[groups]    = t; /* its first ticket */
+        begin[groups++] = 0;
+      }
+      group[t] = groups - 1;
+      for (PetscInt k = ptr[t]; k < ptr[t + 1]; k++) {
+        const PetscInt d = dep[k].ticket, g = group[d];
+
+        /* behind the group's start, however little the rows need: it must come later in the order */
+        if (g != groups - 1) begin[groups - 1] = PetscMax(begin[groups - 1], begin[g] + PetscMax(1, (start[d] - start[mark[g]]) + dep[k].q - (start[t] - start[mark[groups - 1]])));
+      }
+      end = PetscMax(end, begin[groups - 1] + start[t + 1] - start[mark[groups - 1]]);
+    }
+    if ((PetscReal)n > most * (PetscReal)end) {
+      most = (PetscReal)n / (PetscReal)end;
+      PetscCall(PetscArraycpy(best, mark, groups));
+      s->tickets = groups;
+      PetscCall(PetscFree(s->turn));
+      PetscCall(PetscMalloc1(groups, &s->turn));
+      for (PetscInt g = 0; g < groups; g++) s->turn[g] = g;
+      PetscCall(PetscSortIntWithArray(groups, begin, s->turn));
+    }
+  }
+  for (PetscInt t = 0; t < s->tickets; t++) start[t] = start[best[t]]; /* best[t] >= t */
+  start[s->tickets] = n;
+  PetscCall(PetscFree(dep));
+  PetscCall(PetscFree6(on, mark, ptr, group, begin, best));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    Cuts the rows of a sweep into tickets, and sorts them by level where that is asked for.
 
-   In numerical order a ticket ends where the level falls, that is, where the next row does not have to wait for this one: on a grid in natural order these are the lines, and threads follow each
-   other one line apart. Cut elsewhere, the first row of a ticket would wait for the last row of the ticket before it, and the threads would run one after another.
+   In numerical order a ticket ends where the level falls, that is, where the next row does not have to wait for this one: on a grid in natural order these are the lines. Cut elsewhere, the first
+   row of a ticket would wait for the last row of the ticket before it, and the threads would run one after another.
 */
 static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *settings)
 {
@@ -156,6 +239,8 @@ static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *
       }
     }
     if (n) start[s->tickets++] = first;
+    start[s->tickets] = n;
+    PetscCall(JoinTickets(s, n, Threads(settings), start));
   } else {
     PetscInt *at;
 
@@ -202,6 +287,7 @@ static PetscErrorCode SweepDestroy(Sweep *s)
   PetscCall(PetscFree(s->map));
   PetscCall(PetscFree(s->own));
   PetscCall(PetscFree(s->order));
+  PetscCall(PetscFree(s->turn));
   PetscCall(PetscFree(s->ticket));
   PetscCall(PetscFree(s->block));
   PetscCall(PetscFree(s->wait));
@@ -216,6 +302,7 @@ static PetscInt64 SweepBytes(const Sweep *s, PetscInt n)
 
   if (s->ticket) count += 2 * ((PetscInt64)s->tickets + s->blocks + s->wait[s->blocks]);
   if (s->order) count += n;
+  if (s->turn) count += s->tickets;
   if (s->own) count += n + 2 * (PetscInt64)s->ptr[n];
   return count * (PetscInt64)sizeof(PetscInt);
 }
@@ -271,20 +358,25 @@ static void SweepBegin(Sweep *s)
 typedef struct {
   PetscInt t, k;   /* its ticket, -1 before the first, and block */
   PetscInt low;    /* it knows that all tickets before this one are finished, */
-  PetscInt prefix; /* that is, all positions before this one, for which it need not look */
+  PetscInt prefix; /* that is, all positions before this one, for which it need not look; */
+  PetscInt looked; /* nor for those of this ticket */
+  PetscInt saw;    /* before this position */
 } Walk;
 
-static const Walk walk_start = {-1, 0, 0, 0};
+static const Walk walk_start = {-1, 0, 0, 0, -1, 0};
 
 /* Acquire pairs with the release in NextBlock(): the values of a row are seen when its ticket's progress is. */
-static void WaitFor(Sweep *s, const Place *place)
+static PetscInt WaitFor(Sweep *s, const Place *place)
 {
-  for (int spins = 0; atomic_load_explicit(&s->progress[place->ticket], memory_order_acquire) <= place->q;) {
+  PetscInt progress;
+
+  for (int spins = 0; (progress = atomic_load_explicit(&s->progress[place->ticket], memory_order_acquire)) <= place->q;) {
     if (++spins == SPINS) {
       sched_yield();
       spins = 0;
     }
   }
+  return progress;
 }
 
 /* Announces the last block, takes the next, of a new ticket if need be, and returns when all it depends on is finished: with the positions of its rows, or with false after the last ticket. */
@@ -292,14 +384,19 @@ static PetscBool NextBlock(Sweep *s, Walk *w, PetscInt *first, PetscInt *last)
 {
   if (w->t >= 0) atomic_store_explicit(&s->progress[w->t], s->block[++w->k], memory_order_release);
   if (w->t < 0 || w->k == s->ticket[w->t + 1]) {
-    w->t = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
-    if (w->t >= s->tickets) return PETSC_FALSE;
+    const PetscInt turn = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+
+    if (turn >= s->tickets) return PETSC_FALSE;
+    w->t = s->turn ? s->turn[turn] : turn;
     w->k = s->ticket[w->t];
     while (w->low < w->t && atomic_load_explicit(&s->progress[w->low], memory_order_acquire) == s->block[s->ticket[w->low + 1]]) w->low++;
     w->prefix = s->block[s->ticket[w->low]];
   }
   for (PetscInt p = s->wait[w->k]; p < s->wait[w->k + 1]; p++) {
-    if (s->place[p].q >= w->prefix) WaitFor(s, &s->place[p]);
+    if (s->place[p].q >= w->prefix && (s->place[p].ticket != w->looked || s->place[p].q >= w->saw)) {
+      w->looked = s->place[p].ticket;
+      w->saw    = WaitFor(s, &s->place[p]);
+    }
   }
   *first = s->block[w->k];
   *last  = s->block[w->k + 1];
