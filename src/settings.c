@@ -96,14 +96,13 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
 
 PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
 {
+  char threads[32];
+
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation: %g\n", (double)s->relax));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads ", SyncILUBackends[s->backend], SyncILUAnalyses[s->analysis]));
-  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  if (s->threads == PETSC_DECIDE) PetscCall(PetscViewerASCIIPrintf(viewer, "from OMP_NUM_THREADS"));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT, s->threads));
-  PetscCall(PetscViewerASCIIPrintf(viewer, ", check %s\n", PetscBools[s->check]));
-  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (s->threads == PETSC_DECIDE) PetscCall(PetscStrncpy(threads, "from OMP_NUM_THREADS", sizeof(threads)));
+  else PetscCall(PetscSNPrintf(threads, sizeof(threads), "%" PetscInt_FMT, s->threads));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads %s, check %s\n", SyncILUBackends[s->backend], SyncILUAnalyses[s->analysis], threads, PetscBools[s->check]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s\n", SyncILUUpdates[s->update], PetscBools[s->prefetch], s->vector_size, SyncILUSolves[s->solve]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -563,20 +563,21 @@ typedef struct {
   PetscInt           n;
 } SolveJob;
 
-/* The rows at positions first .. last - 1 of an order, whose dependences are finished. */
-static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscInt *PETSC_RESTRICT map)
+/* The rows at positions first .. last - 1 of an order, whose dependences are finished. Where it is inlined the compiler knows which arguments are NULL: a row may have as few as one entry. */
+static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscBool forward, const PetscInt *PETSC_RESTRICT map, const PetscInt *in, const PetscScalar *dinv)
 {
-  const Sweep                   *s   = job->s;
-  const PetscInt *PETSC_RESTRICT ptr = s->ptr, *PETSC_RESTRICT col = s->col;
+  const PetscInt *PETSC_RESTRICT ptr = job->s->ptr, *PETSC_RESTRICT col = job->s->col;
   const PetscScalar *PETSC_RESTRICT val = job->val;
+  const PetscScalar                *b   = job->b;
   PetscScalar                      *x   = job->x;
+  const PetscInt                    end = job->n - 1;
 
   for (PetscInt q = first; q < last; q++) {
-    const PetscInt i   = order ? order[q] : s->forward ? q : job->n - 1 - q;
-    PetscScalar    sum = job->b[job->in ? job->in[i] : i];
+    const PetscInt i   = order ? order[q] : forward ? q : end - q;
+    PetscScalar    sum = b[in ? in[i] : i];
 
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) sum -= val[map ? map[k] : k] * x[col[k]];
-    x[i] = job->dinv ? sum * job->dinv[i] : sum;
+    x[i] = dinv ? sum * dinv[i] : sum;
   }
 }
 
@@ -601,9 +602,12 @@ static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, Pet
 
 static void SolveBlock(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
 {
+  const Sweep *s = job->s;
+
   if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
-  else if (job->s->map) SolveRows(job, order, first, last, job->s->map);
-  else SolveRows(job, order, first, last, NULL);
+  else if (order || job->in || s->map) SolveRows(job, order, first, last, s->forward, s->map, job->in, job->dinv);
+  else if (s->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL);
+  else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv);
 }
 
 #if defined(_OPENMP)
