@@ -605,7 +605,7 @@ static void SolveBlock(const SolveJob *job, const PetscInt *order, PetscInt firs
   const Sweep *s = job->s;
 
   if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
-  else if (order || job->in || s->map) SolveRows(job, order, first, last, s->forward, s->map, job->in, job->dinv);
+  else if (order || job->in || s->own) SolveRows(job, order, first, last, s->forward, s->map, job->in, job->dinv);
   else if (s->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL);
   else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv);
 }
