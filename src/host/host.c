@@ -15,6 +15,7 @@
 #endif
 
 enum {
+  PREFETCH    = 256,  /* entries */
   RHS_BLOCK   = 8,    /* right-hand sides that go through the factor together */
   TICKET_MIN  = 32,   /* fewest rows of a ticket in numerical order, most in level order */
   TICKET_ROWS = 8192, /* rows of a ticket in numerical order, if that leaves work for all threads */
@@ -570,12 +571,18 @@ static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscIn
   const PetscScalar *PETSC_RESTRICT val = job->val;
   const PetscScalar                *b   = job->b;
   PetscScalar                      *x   = job->x;
-  const PetscInt                    end = job->n - 1;
+  const PetscInt                    end = job->n - 1, nz = ptr[job->n];
 
   for (PetscInt q = first; q < last; q++) {
     const PetscInt i   = order ? order[q] : forward ? q : end - q;
     PetscScalar    sum = b[in ? in[i] : i];
 
+    if (!order && !map) { /* rows are too short, and go backwards in one of the sweeps, for the processor to see what comes */
+      const PetscInt ahead = forward ? PetscMin(ptr[i] + PREFETCH, nz) : PetscMax(ptr[i] - PREFETCH, 0);
+
+      PetscPrefetchBlock(val + ahead, 1, 0, PETSC_PREFETCH_HINT_T0);
+      PetscPrefetchBlock(col + ahead, 1, 0, PETSC_PREFETCH_HINT_T0);
+    }
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) sum -= val[map ? map[k] : k] * x[col[k]];
     x[i] = dinv ? sum * dinv[i] : sum;
   }
