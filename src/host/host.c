@@ -550,6 +550,16 @@ static PetscErrorCode Excess_Host(SyncILUEngine e, const SyncILUCSR *A, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PetscPrefetchBlock() does not compile in C with PETSc 3.26, which leaves the header of its hints out. */
+static inline void Prefetch(const void *p)
+{
+#if defined(__GNUC__)
+  __builtin_prefetch(p);
+#else
+  (void)p;
+#endif
+}
+
 /* One sweep over a block of right-hand sides, as the threads see it. */
 typedef struct {
   Sweep             *s;
@@ -580,8 +590,8 @@ static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscIn
     if (!order && !map) { /* rows are too short, and go backwards in one of the sweeps, for the processor to see what comes */
       const PetscInt ahead = forward ? PetscMin(ptr[i] + PREFETCH, nz) : PetscMax(ptr[i] - PREFETCH, 0);
 
-      PetscPrefetchBlock(val + ahead, 1, 0, PETSC_PREFETCH_HINT_T0);
-      PetscPrefetchBlock(col + ahead, 1, 0, PETSC_PREFETCH_HINT_T0);
+      Prefetch(val + ahead);
+      Prefetch(col + ahead);
     }
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) sum -= val[map ? map[k] : k] * x[col[k]];
     x[i] = dinv ? sum * dinv[i] : sum;
