@@ -1,5 +1,5 @@
 /*
-   The host backend: rows are handed to threads by ticket, some consecutive rows each, and a row waits for the tickets of the rows it depends on to get as far as these.
+   The host backend: rows are handed to threads by ticket, some consecutive rows each, and a block of rows waits for the tickets of the rows it depends on to get as far as these.
 
    Progress: tickets are handed out in an order in which every row comes after those it depends on, and a thread works through its rows in that order. So the first unfinished row in that order
    belongs to a running thread and waits for nobody. This holds for any number of threads, also when fewer are started than were asked for.
@@ -15,7 +15,7 @@
 #endif
 
 enum {
-  PREFETCH    = 256,  /* entries */
+  PREFETCH    = 256,  /* entries of the factor to look ahead in a solve */
   RHS_BLOCK   = 8,    /* right-hand sides that go through the factor together */
   TICKET_MIN  = 32,   /* fewest rows of a ticket in numerical order, most in level order */
   TICKET_ROWS = 8192, /* rows of a ticket in numerical order, if that leaves work for all threads */
