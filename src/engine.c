@@ -16,47 +16,102 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->check       = PETSC_FALSE;
 }
 
-static PetscErrorCode PickBackend(SyncILUEngine e)
+static PetscErrorCode UseHost(SyncILUEngine e, const char *why)
 {
   PetscFunctionBegin;
-  switch (e->settings.backend) {
-  case SYNCILU_BACKEND_CUDA:
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_backend cuda: this build of syncilu has no CUDA backend; use host or auto");
-  case SYNCILU_BACKEND_HOST:
-    PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
-    break;
-  default:
-    PetscCall(PetscStrncpy(e->why, "auto: this build has no CUDA backend", sizeof(e->why)));
-  }
   e->ops = &SyncILUHostOps;
+  PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: %s", why));
+  PetscCall(PetscInfo(NULL, "Backend host: %s\n", why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PickBackend(SyncILUEngine e, PetscInt n)
+{
+  const SyncILUBackend asked = e->settings.backend;
+  char                 why[sizeof(e->why) - 8];
+  PetscBool            available = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (asked == SYNCILU_BACKEND_HOST) {
+    e->ops = &SyncILUHostOps;
+    PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(SYNCILU_HAVE_CUDA)
+  if (asked == SYNCILU_BACKEND_AUTO && n < SyncILUCUDAOps.least) {
+    PetscCall(PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", n, SyncILUCUDAOps.least));
+  } else PetscCall(SyncILUCUDAAvailable(&available, why, sizeof(why)));
+  if (available) {
+    e->ops = &SyncILUCUDAOps;
+    if (asked == SYNCILU_BACKEND_CUDA) PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
+    else PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: a GPU is there and the rank has %" PetscInt_FMT " rows or more", e->ops->least));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#else
+  (void)n;
+  (void)available;
+  PetscCall(PetscStrncpy(why, "this build has no CUDA backend", sizeof(why)));
+#endif
+  PetscCheck(asked != SYNCILU_BACKEND_CUDA, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_backend cuda: %s; use host or auto", why);
+  PetscCall(UseHost(e, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   SyncILUEngineCreate - plans a factorization
+   SyncILUEngineCreate - begins a factorization: picks the backend
 
    Not Collective
 
    Input Parameters:
 +  settings - what the user asked for
--  pattern  - of L and U; the engine takes it over, also on error
+-  n        - number of rows
 
    Output Parameter:
-.  engine - ready for SyncILUEngineFactor()
+.  engine - whose pattern is to be given next, by SyncILUPatternCreate() or the backend's adopt, and then SyncILUEngineSetUp() called
 */
-PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, SyncILUPattern *pattern, SyncILUEngine *engine)
+PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, SyncILUEngine *engine)
 {
   SyncILUEngine e;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
   *engine       = e;
-  e->pattern    = *pattern;
   e->settings   = *settings;
   e->status.row = -1;
-  PetscCall(PetscMemzero(pattern, sizeof(*pattern)));
-  PetscCall(PickBackend(e));
+  PetscCall(PickBackend(e, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineSetUp - plans the factorization
+
+   Not Collective
+
+   Input Parameter:
+.  e - the engine, with its pattern
+
+   Output Parameter:
+.  again - the backend that was picked cannot, and the host has taken its place: give it the pattern and call again
+
+   Errors:
+   What a backend the user asked for lacks.
+*/
+PetscErrorCode SyncILUEngineSetUp(SyncILUEngine e, PetscBool *again)
+{
+  PetscFunctionBegin;
+  *again      = PETSC_FALSE;
+  e->unfit[0] = 0;
   PetscCall((*e->ops->setup)(e));
+  if (e->unfit[0]) {
+    char why[sizeof(e->unfit)];
+
+    PetscCheck(e->settings.backend == SYNCILU_BACKEND_AUTO, PETSC_COMM_SELF, PETSC_ERR_LIB, "-pc_syncilu_backend %s: %s", SyncILUBackends[e->ops->backend], e->unfit);
+    PetscCall((*e->ops->destroy)(e));
+    PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
+    PetscCall(UseHost(e, why));
+    if (e->pattern.lptr) PetscCall((*e->ops->setup)(e));
+    else *again = PETSC_TRUE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,16 +128,16 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Equal bit for bit but for the payload of a NaN: every backend on the host computes each row in the reference's order. */
-static PetscBool Same(PetscScalar a, PetscScalar b)
+/* Equal bit for bit but for the payload of a NaN where a backend computes each row in the reference's order; otherwise up to a share of what stands around. */
+static PetscBool Same(PetscScalar a, PetscScalar b, PetscReal tolerance)
 {
-  return (PetscBool)(a == b || (PetscIsNanScalar(a) && PetscIsNanScalar(b)));
+  return (PetscBool)(a == b || PetscAbsScalar(a - b) <= tolerance || (PetscIsNanScalar(a) && PetscIsNanScalar(b)));
 }
 
 static PetscErrorCode CheckFactor(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv)
 {
   const SyncILUPattern *p  = &e->pattern;
-  const PetscInt        nl = p->lptr[p->n], nu = p->uptr[p->n];
+  const PetscInt        nl = p->nl, nu = p->nu;
   const PetscScalar    *lval, *uval, *dinv;
   PetscScalar          *ref;
   SyncILUStatus         status;
@@ -96,10 +151,14 @@ static PetscErrorCode CheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
   PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
   /* what follows a rejected pivot is of no use, and infinite or not a number */
   for (PetscInt i = 0; i < (status.row < 0 ? p->n : status.row); i++) {
-    PetscBool same = Same(dinv[i], ref[nl + nu + i]);
+    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / ref[nl + nu + i]);
+    PetscBool same;
 
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) same = (PetscBool)(same && Same(lval[k], ref[k]));
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) same = (PetscBool)(same && Same(uval[k], ref[nl + k]));
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(ref[k]));
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(ref[nl + k]));
+    same = Same(dinv[i], ref[nl + nu + i], e->ops->tolerance * PetscAbsScalar(ref[nl + nu + i]));
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) same = (PetscBool)(same && Same(lval[k], ref[k], e->ops->tolerance * lmax));
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) same = (PetscBool)(same && Same(uval[k], ref[nl + k], e->ops->tolerance * umax));
     PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", i);
   }
   PetscCall(PetscInfo(NULL, "-pc_syncilu_check: %" PetscInt_FMT " rows of the factor equal the serial reference\n", status.row < 0 ? p->n : status.row));
@@ -109,13 +168,15 @@ static PetscErrorCode CheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
 static PetscErrorCode CheckSolve(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x)
 {
   const SyncILUPattern *p  = &e->pattern;
-  const PetscInt        nl = p->lptr[p->n], nu = p->uptr[p->n];
+  const PetscInt        nl = p->nl, nu = p->nu;
   PetscScalar          *y;
+  PetscReal             max = 0.0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(p->n, &y));
   PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
-  for (PetscInt i = 0; i < p->n; i++) PetscCheck(Same(x[i], y[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", i);
+  for (PetscInt i = 0; i < p->n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
+  for (PetscInt i = 0; i < p->n; i++) PetscCheck(Same(x[i], y[i], e->ops->tolerance * max), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", i);
   PetscCall(PetscFree(y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -193,22 +254,24 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUCSR *A, const M
 .  nrhs  - number of right-hand sides
 .  b     - the right-hand sides, one after another
 .  ldb   - distance of two right-hand sides, at least the number of rows
--  ldx   - likewise of two solutions
+.  ldx   - likewise of two solutions
+-  mem   - where b and x are; on a device only for a backend that takes it, and then without waiting for the result
 
    Output Parameter:
 .  x - the solutions; b itself is allowed if ldb equals ldx
 */
-PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx)
+PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx, PetscMemType mem)
 {
   const PetscInt n    = e->pattern.n;
   PetscScalar   *copy = NULL;
 
   PetscFunctionBegin;
+  PetscCheck(!e->settings.check || PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check looks at arrays on the host");
   if (e->settings.check && e->ref && b == x) { /* the right-hand sides are overwritten before they can be checked */
     PetscCall(PetscMalloc1((size_t)ldb * nrhs, &copy));
     PetscCall(PetscArraycpy(copy, b, (size_t)ldb * nrhs));
   }
-  PetscCall((*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx));
+  PetscCall((*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx, mem));
   if (e->settings.check && e->ref && n) {
     for (PetscInt r = 0; r < nrhs; r++) PetscCall(CheckSolve(e, trans, (copy ? copy : b) + (size_t)r * ldb, x + (size_t)r * ldx));
   }
@@ -223,7 +286,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   PetscFunctionBegin;
   s->backend         = e->ops->backend;
   s->rows            = p->n;
-  s->nonzeros        = p->lptr[p->n] + p->uptr[p->n] + p->n;
+  s->nonzeros        = p->nl + p->nu + p->n;
   s->fill            = p->nnz ? (PetscReal)s->nonzeros / (PetscReal)p->nnz : 1.0;
   s->diagonals_added = p->added;
   s->pivots_shifted  = e->status.shifted;

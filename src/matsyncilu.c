@@ -53,30 +53,49 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows, columns and (unless a is NULL) values of a sequential AIJ matrix on the host. */
-static PetscErrorCode GetCSR(Mat A, SyncILUCSR *csr, const PetscScalar **a)
+/* Rows, columns and (with values) values of a sequential AIJ matrix: on the host, or, with device, where the matrix has them. */
+static PetscErrorCode GetCSR(Mat A, PetscBool device, PetscBool values, SyncILUCSR *csr)
 {
-  PetscBool done;
+  PetscBool    done, aij;
+  PetscScalar *a;
+  MatInfo      info;
 
   PetscFunctionBegin;
+  csr->a = NULL;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  if (device && aij && sizeof(PetscInt) == sizeof(int)) {
+    csr->n = A->rmap->n;
+    PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, &csr->mem));
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    csr->nnz = (PetscInt)info.nz_used;
+    if (PetscMemTypeDevice(csr->mem)) {
+      if (values) csr->a = a;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  csr->mem = PETSC_MEMTYPE_HOST;
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->i, &csr->j, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s gives no access to its rows; supported are seqaij and the types derived from it", ((PetscObject)A)->type_name);
-  csr->a = NULL;
-  if (a) {
-    PetscCall(MatSeqAIJGetArrayRead(A, a));
-    csr->a = *a;
-  }
+  csr->nnz = csr->i[csr->n];
+  if (values) PetscCall(MatSeqAIJGetArrayRead(A, &csr->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RestoreCSR(Mat A, SyncILUCSR *csr, const PetscScalar **a)
+static PetscErrorCode RestoreCSR(Mat A, SyncILUCSR *csr)
 {
   PetscBool done;
 
   PetscFunctionBegin;
-  if (a) PetscCall(MatSeqAIJRestoreArrayRead(A, a));
+  if (PetscMemTypeDevice(csr->mem)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (csr->a) PetscCall(MatSeqAIJRestoreArrayRead(A, &csr->a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->i, &csr->j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Arrays on the device are for a backend that takes them; the comparison with the reference looks at the host's. */
+static PetscBool TakesDevice(SyncILUEngine e)
+{
+  return (PetscBool)(e->ops->device && !e->settings.check);
 }
 
 static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorInfo *info)
@@ -84,17 +103,16 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   Mat_SyncILU         *f = (Mat_SyncILU *)F->data;
   SyncILUEngine        e = f->engine;
   const SyncILUStatus *status;
-  const PetscScalar   *a;
   SyncILUCSR           csr;
 
   PetscFunctionBegin;
   PetscCheck(e, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "MatILUFactorSymbolic() must be called before MatLUFactorNumeric()");
-  PetscCall(GetCSR(A, &csr, &a));
-  PetscCheck(csr.n == e->pattern.n && csr.i[csr.n] == e->pattern.nnz, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " entries, the one of the symbolic phase had %" PetscInt_FMT, csr.i[csr.n], e->pattern.nnz);
+  PetscCall(GetCSR(A, TakesDevice(e), PETSC_TRUE, &csr));
+  PetscCheck(csr.n == e->pattern.n && csr.nnz == e->pattern.nnz, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " entries, the one of the symbolic phase had %" PetscInt_FMT, csr.nnz, e->pattern.nnz);
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
   PetscCall(SyncILUEngineFactor(e, &csr, info));
   PetscCall(PetscLogEventEnd(SYNCILU_Factor, F, A, 0, 0));
-  PetscCall(RestoreCSR(A, &csr, &a));
+  PetscCall(RestoreCSR(A, &csr));
 
   status             = &e->status;
   F->assembled       = PETSC_TRUE;
@@ -145,9 +163,10 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
 {
   Mat_SyncILU    *f    = (Mat_SyncILU *)F->data;
   SyncILUFill     fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
-  SyncILUPattern  pattern;
+  SyncILUEngine   e;
   SyncILUCSR      csr;
   const PetscInt *r, *c;
+  PetscBool       again;
   PetscErrorCode  ierr;
 
   PetscFunctionBegin;
@@ -160,17 +179,30 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   }
   PetscCall(SyncILUEngineDestroy(&f->engine));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
-  PetscCall(GetCSR(A, &csr, NULL));
-  PetscCall(GetOrdering(row, col, csr.n, &r, &c));
-  ierr = SyncILUPatternCreate(&csr, r, c, fill, &pattern);
-  if (ierr) PetscCall(SyncILUPatternDestroy(&pattern)); /* an error here is the user's to handle, and not the last thing the program does */
-  PetscCall(ierr);
-  PetscCall(SyncILUEngineCreate(&f->settings, &pattern, &f->engine));
+  PetscCall(SyncILUEngineCreate(&f->settings, A->rmap->n, &f->engine));
+  e = f->engine;
+  PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
+  do {
+    PetscBool adopted = PETSC_FALSE;
+
+    if (e->ops->adopt && !r && !fill.levels && !e->settings.check) {
+      PetscCall(GetCSR(A, PETSC_TRUE, PETSC_FALSE, &csr));
+      PetscCall((*e->ops->adopt)(e, &csr, &adopted));
+      PetscCall(RestoreCSR(A, &csr));
+    }
+    if (!adopted) { /* also where the rows lack something, which the symbolic phase adds or names */
+      PetscCall(GetCSR(A, PETSC_FALSE, PETSC_FALSE, &csr));
+      ierr = SyncILUPatternCreate(&csr, r, c, fill, &e->pattern);
+      if (ierr) PetscCall(SyncILUEngineDestroy(&f->engine)); /* an error here is the user's to handle, and not the last thing the program does */
+      PetscCall(ierr);
+      PetscCall(RestoreCSR(A, &csr));
+    }
+    PetscCall(SyncILUEngineSetUp(e, &again));
+  } while (again);
   if (r) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(col, &c));
   }
-  PetscCall(RestoreCSR(A, &csr, NULL));
   PetscCall(PetscLogEventEnd(SYNCILU_Analysis, F, A, 0, 0));
   f->analyses++;
   f->fill = info->fill;
@@ -180,22 +212,50 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode LogFlops(const SyncILUEngine e, PetscInt nrhs)
+{
+  const PetscLogDouble flops = (PetscLogDouble)nrhs * (2.0 * e->pattern.nl + 2.0 * e->pattern.nu + e->pattern.n);
+
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  if (e->ops->device) {
+    PetscCall(PetscLogGpuFlops(flops));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(PetscLogFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* x may be b. */
 static PetscErrorCode Solve(Mat F, Vec b, Vec x, SyncILUTranspose trans)
 {
   Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
-  const PetscInt     n = f->engine->pattern.n;
+  SyncILUEngine      e = f->engine;
+  const PetscInt     n = e->pattern.n;
   const PetscScalar *ba;
   PetscScalar       *xa;
+  PetscMemType       bmem = PETSC_MEMTYPE_HOST, xmem = PETSC_MEMTYPE_HOST;
+  PetscBool          done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(x, &xa));
-  PetscCall(SyncILUEngineSolve(f->engine, trans, 1, ba, n, xa, n));
-  PetscCall(VecRestoreArrayWrite(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PetscLogFlops(2.0 * f->engine->pattern.lptr[n] + 2.0 * f->engine->pattern.uptr[n] + n));
+  if (TakesDevice(e)) {
+    PetscCall(VecGetArrayReadAndMemType(b, &ba, &bmem));
+    PetscCall(VecGetArrayWriteAndMemType(x, &xa, &xmem));
+    done = (PetscBool)(PetscMemTypeDevice(bmem) == PetscMemTypeDevice(xmem));
+    if (done) PetscCall(SyncILUEngineSolve(e, trans, 1, ba, n, xa, n, bmem));
+    PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
+    PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  }
+  if (!done) { /* the host backend, or one vector here and the other there */
+    PetscCall(VecGetArrayRead(b, &ba));
+    PetscCall(VecGetArrayWrite(x, &xa));
+    PetscCall(SyncILUEngineSolve(e, trans, 1, ba, n, xa, n, PETSC_MEMTYPE_HOST));
+    PetscCall(VecRestoreArrayWrite(x, &xa));
+    PetscCall(VecRestoreArrayRead(b, &ba));
+  }
+  PetscCall(LogFlops(e, 1));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,7 +280,7 @@ static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
   const PetscScalar *b;
   PetscScalar       *x;
   PetscInt           ldb, ldx;
-  PetscBool          dense;
+  PetscBool          dense, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQDENSE, &dense));
@@ -231,12 +291,26 @@ static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, B, X, 0));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &ldx));
-  PetscCall(MatDenseGetArrayRead(B, &b));
-  PetscCall(MatDenseGetArrayWrite(X, &x));
-  PetscCall(SyncILUEngineSolve(f->engine, trans, B->cmap->n, b, ldb, x, ldx));
-  PetscCall(MatDenseRestoreArrayWrite(X, &x));
-  PetscCall(MatDenseRestoreArrayRead(B, &b));
-  PetscCall(PetscLogFlops(B->cmap->n * (2.0 * f->engine->pattern.lptr[F->rmap->n] + 2.0 * f->engine->pattern.uptr[F->rmap->n] + F->rmap->n)));
+#if defined(PETSC_HAVE_CUDA)
+  if (TakesDevice(f->engine)) {
+    PetscMemType bmem, xmem;
+
+    PetscCall(MatDenseGetArrayReadAndMemType(B, &b, &bmem));
+    PetscCall(MatDenseGetArrayWriteAndMemType(X, &x, &xmem));
+    done = (PetscBool)(PetscMemTypeDevice(bmem) == PetscMemTypeDevice(xmem));
+    if (done) PetscCall(SyncILUEngineSolve(f->engine, trans, B->cmap->n, b, ldb, x, ldx, bmem));
+    PetscCall(MatDenseRestoreArrayWriteAndMemType(X, &x));
+    PetscCall(MatDenseRestoreArrayReadAndMemType(B, &b));
+  }
+#endif
+  if (!done) {
+    PetscCall(MatDenseGetArrayRead(B, &b));
+    PetscCall(MatDenseGetArrayWrite(X, &x));
+    PetscCall(SyncILUEngineSolve(f->engine, trans, B->cmap->n, b, ldb, x, ldx, PETSC_MEMTYPE_HOST));
+    PetscCall(MatDenseRestoreArrayWrite(X, &x));
+    PetscCall(MatDenseRestoreArrayRead(B, &b));
+  }
+  PetscCall(LogFlops(f->engine, B->cmap->n));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, B, X, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -298,7 +372,7 @@ static PetscErrorCode MatGetInfo_SyncILU(Mat F, MatInfoType type, MatInfo *info)
   if (f->engine) {
     const SyncILUPattern *p = &f->engine->pattern;
 
-    info->nz_used           = (PetscLogDouble)p->lptr[p->n] + (PetscLogDouble)p->uptr[p->n] + (PetscLogDouble)p->n;
+    info->nz_used           = (PetscLogDouble)p->nl + (PetscLogDouble)p->nu + (PetscLogDouble)p->n;
     info->nz_allocated      = info->nz_used;
     info->memory            = (PetscLogDouble)(SyncILUPatternBytes(p) + (PetscInt64)(info->nz_used * sizeof(PetscScalar)));
     info->fill_ratio_given  = f->fill;
@@ -332,7 +406,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(SyncILUSettingsView(&f->settings, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "symbolic phases: %" PetscInt_FMT ", numeric phases: %" PetscInt_FMT "\n", s.analyses, s.factorizations));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "entries: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n", f->engine->pattern.lptr[s.rows], f->engine->pattern.uptr[s.rows], f->engine->pattern.row ? "permuted" : "natural"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "entries: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n", f->engine->pattern.nl, f->engine->pattern.nu, f->engine->pattern.row ? "permuted" : "natural"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,6 +23,9 @@ static PetscBool SyncILUPackageInitialized = PETSC_FALSE;
 PetscErrorCode SyncILUFinalizePackage(void)
 {
   PetscFunctionBegin;
+#if defined(SYNCILU_HAVE_CUDA)
+  PetscCall(SyncILUCUDAFinalize());
+#endif
   SyncILUPackageInitialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

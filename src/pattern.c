@@ -243,5 +243,7 @@ PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *A, const PetscInt *row, co
   }
   if (fill.levels) PetscCall(Levels(A, fill, p));
   else PetscCall(ZeroLevels(A, fill.diagonal_fill, p));
+  p->nl = p->lptr[n];
+  p->nu = p->uptr[n];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

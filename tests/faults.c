@@ -1,21 +1,7 @@
 static char help[] = "Numerical breakdown is a failed reason with the row named; bad input is an error that names the row, the option or the type.\n\n";
 
 #include "check.h"
-
-/* A tridiagonal matrix of n rows with the given value on the diagonal of one row, which then is the pivot of that row in the natural ordering; in any ordering with zeros beside it. */
-static PetscErrorCode Tridiagonal(PetscInt n, PetscInt row, PetscScalar value, PetscScalar above, Mat *A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, A));
-  for (PetscInt i = 0; i < n; i++) {
-    if (i) PetscCall(MatSetValue(*A, i, i - 1, i == row ? 0.0 : -1.0, INSERT_VALUES));
-    PetscCall(MatSetValue(*A, i, i, i == row ? value : (PetscScalar)4.0, INSERT_VALUES));
-    if (i < n - 1) PetscCall(MatSetValue(*A, i, i + 1, i == row ? above : (PetscScalar)-1.0, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "problem.h"
 
 static PetscErrorCode SolverCreate(Mat A, PetscBool ilu, KSP *ksp, PC *pc)
 {
@@ -226,16 +212,15 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
       const char *option, *text;
       int         code;
     } bad[] = {
-      {"-pc_syncilu_backend gpu",                       "pc_syncilu_backend",                                    PETSC_ERR_USER          },
-      {"-pc_syncilu_update fast",                       "pc_syncilu_update",                                     PETSC_ERR_USER          },
-      {"-pc_syncilu_analysis late",                     "pc_syncilu_analysis",                                   PETSC_ERR_USER          },
-      {"-pc_syncilu_solve dense",                       "pc_syncilu_solve",                                      PETSC_ERR_USER          },
-      {"-pc_syncilu_vector_size 3",                     "-pc_syncilu_vector_size: 3 is not 0 or a power of two", PETSC_ERR_ARG_OUTOFRANGE},
-      {"-pc_syncilu_threads 0",                         "-pc_syncilu_threads: 0 is not between 1 and 4096",      PETSC_ERR_ARG_OUTOFRANGE},
-      {"-pc_syncilu_relax 1.5",                         "-pc_syncilu_relax: 1.5 is not between 0 and 1",         PETSC_ERR_ARG_OUTOFRANGE},
-      {"-pc_syncilu_relax -0.5",                        "-pc_syncilu_relax: -0.5 is not between 0 and 1",        PETSC_ERR_ARG_OUTOFRANGE},
-      {"-pc_factor_mat_solver_type petsc",              "-pc_factor_mat_solver_type petsc",                      PETSC_ERR_ARG_WRONG     },
-      {"-pc_syncilu_backend cuda -use_gpu_aware_mpi 0", "-pc_syncilu_backend cuda",                              PETSC_ERR_SUP           }
+      {"-pc_syncilu_backend gpu",          "pc_syncilu_backend",                                    PETSC_ERR_USER          },
+      {"-pc_syncilu_update fast",          "pc_syncilu_update",                                     PETSC_ERR_USER          },
+      {"-pc_syncilu_analysis late",        "pc_syncilu_analysis",                                   PETSC_ERR_USER          },
+      {"-pc_syncilu_solve dense",          "pc_syncilu_solve",                                      PETSC_ERR_USER          },
+      {"-pc_syncilu_vector_size 3",        "-pc_syncilu_vector_size: 3 is not 0 or a power of two", PETSC_ERR_ARG_OUTOFRANGE},
+      {"-pc_syncilu_threads 0",            "-pc_syncilu_threads: 0 is not between 1 and 4096",      PETSC_ERR_ARG_OUTOFRANGE},
+      {"-pc_syncilu_relax 1.5",            "-pc_syncilu_relax: 1.5 is not between 0 and 1",         PETSC_ERR_ARG_OUTOFRANGE},
+      {"-pc_syncilu_relax -0.5",           "-pc_syncilu_relax: -0.5 is not between 0 and 1",        PETSC_ERR_ARG_OUTOFRANGE},
+      {"-pc_factor_mat_solver_type petsc", "-pc_factor_mat_solver_type petsc",                      PETSC_ERR_ARG_WRONG     }
     };
 
     PetscCall(GenerateMatrix("5pt", 100, rand, &A));
@@ -249,6 +234,25 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
       PetscCall(PCDestroy(&pc));
       PetscCall(PetscOptionsPop());
       PetscCall(PetscOptionsDestroy(&db));
+    }
+    /* a backend that is asked for is in use, or it is an error that names the option */
+    {
+      PetscErrorCode ierr;
+
+      PetscCall(SetUpWith(A, "-pc_syncilu_backend cuda", &pc));
+      check_message[0] = 0;
+      PetscCall(PetscPushErrorHandler(CheckErrorHandler, NULL));
+      ierr = SetUpAndForget(pc);
+      PetscCall(PetscPopErrorHandler());
+      if (ierr) CHECK(ierr == PETSC_ERR_SUP && strstr(check_message, "-pc_syncilu_backend cuda: "), "error %d: %s", (int)ierr, check_message);
+      else {
+        SyncILUStatistics s;
+
+        PetscCall(PCSyncILUGetStatistics(pc, &s));
+        CHECK(s.backend == SYNCILU_BACKEND_CUDA, "cuda was asked for, %s is in use", SyncILUBackends[s.backend]);
+      }
+      PetscCall(PCDestroy(&pc));
+      PetscCall(PetscOptionsClearValue(NULL, "-pc_syncilu_backend"));
     }
     /* setters refuse what the options refuse */
     PetscCall(SetUpWith(A, "", &pc));

@@ -1,8 +1,28 @@
 #include "generate.h"
 #include "compat.h"
 
-const char *const GeneratePatterns[] = {"diagonal", "bidiagonal", "tridiagonal", "arrow",      "arrowup",    "denserow",    "densecolumn", "random",  "random200", "powerlaw",
-                                        "5pt",      "7pt",        "27pt",        "5pt_random", "7pt_random", "27pt_random", "5pt_rcm",     "7pt_rcm", "27pt_rcm",  NULL};
+const char *const GeneratePatterns[] = {"diagonal", "bidiagonal", "tridiagonal", "arrow", "arrowup",    "denserow",    "densecolumn",       "random",   "random200",      "powerlaw", "5pt", "7pt", "27pt", "5pt_random", "7pt_random", "27pt_random",
+                                        "5pt_rcm",  "7pt_rcm",    "27pt_rcm",    "15pt",  "elasticity", "15pt_random", "elasticity_random", "15pt_rcm", "elasticity_rcm", NULL};
+
+/* What stands on the points of a grid. */
+typedef struct {
+  const char *name;
+  PetscInt    dim;
+  PetscInt    dof; /* unknowns a point, all of which two neighbors share */
+  enum {
+    STAR, /* neighbors differ in one coordinate */
+    KUHN, /* in some coordinates, all in the same sense: the edges of cubes cut into six tetrahedra each */
+    BOX   /* in any coordinates */
+  } shape;
+} Stencil;
+
+static const Stencil stencils[] = {
+  {"5pt",        2, 1, STAR},
+  {"7pt",        3, 1, STAR},
+  {"15pt",       3, 1, KUHN},
+  {"27pt",       3, 1, BOX },
+  {"elasticity", 3, 3, BOX }
+};
 
 /* Rows under construction: columns of one row at a time. */
 typedef struct {
@@ -48,22 +68,43 @@ static PetscErrorCode Pick(PetscRandom rand, PetscInt n, PetscInt *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Grid(Rows *r, PetscInt m, PetscInt dim, PetscBool box)
+static PetscErrorCode Grid(Rows *r, const PetscInt m[3], const Stencil *s)
 {
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < r->n; p++) {
-    const PetscInt x = p % m, y = p / m % m, z = p / m / m;
+  for (PetscInt row = 0; row < r->n; row++) {
+    const PetscInt p = row / s->dof, x = p % m[0], y = p / m[0] % m[1], z = p / m[0] / m[1];
 
     for (PetscInt dz = -1; dz <= 1; dz++) {
       for (PetscInt dy = -1; dy <= 1; dy++) {
         for (PetscInt dx = -1; dx <= 1; dx++) {
-          if (!box && PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz) > 1) continue;
-          if (x + dx < 0 || x + dx >= m || y + dy < 0 || y + dy >= m || z + dz < 0 || z + dz >= (dim == 3 ? m : 1)) continue;
-          PetscCall(Add(r, p + dx + m * (dy + m * dz)));
+          if (s->shape == STAR && PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz) > 1) continue;
+          if (s->shape == KUHN && PetscMin(dx, PetscMin(dy, dz)) < 0 && PetscMax(dx, PetscMax(dy, dz)) > 0) continue;
+          if (x + dx < 0 || x + dx >= m[0] || y + dy < 0 || y + dy >= m[1] || z + dz < 0 || z + dz >= m[2]) continue;
+          for (PetscInt c = 0; c < s->dof; c++) PetscCall(Add(r, (p + dx + m[0] * (dy + m[1] * dz)) * s->dof + c));
         }
       }
     }
-    PetscCall(EndRow(r, p));
+    r->i[row + 1] = r->nz; /* ascending already */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points in each direction: those given behind the colon of the name, else as many as n rows allow. */
+static PetscErrorCode GridSize(const Stencil *s, const char *size, PetscInt n, PetscInt m[3])
+{
+  m[0] = m[1] = m[2] = 1;
+  PetscFunctionBegin;
+  if (size) {
+    int       given[3] = {1, 1, 1};
+    const int count    = sscanf(size, "%dx%dx%d", &given[0], &given[1], &given[2]);
+
+    PetscCheck(count == s->dim && given[0] > 0 && given[1] > 0 && given[2] > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s:%s: want the points in %" PetscInt_FMT " directions", s->name, size, s->dim);
+    for (PetscInt d = 0; d < s->dim; d++) m[d] = given[d];
+  } else {
+    PetscInt k = 1;
+
+    while (s->dof * (k + 1) * (k + 1) * (s->dim == 3 ? k + 1 : 1) <= n) k++;
+    for (PetscInt d = 0; d < s->dim; d++) m[d] = n ? k : 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,27 +189,40 @@ static PetscErrorCode Reorder(Mat *A, const char *kind, PetscRandom rand)
 
 PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Mat *A)
 {
-  Rows         r = {n, 0, 0, NULL, NULL};
-  char         base[32];
-  char        *order = NULL;
-  PetscBool    is[13];
-  const char  *names[] = {"diagonal", "bidiagonal", "tridiagonal", "arrow", "arrowup", "denserow", "densecolumn", "random", "random200", "powerlaw", "5pt", "7pt", "27pt"};
-  PetscScalar *a;
+  Rows           r = {n, 0, 0, NULL, NULL};
+  char           base[64], *order = NULL, *size = NULL;
+  PetscBool      is[10];
+  const char    *names[] = {"diagonal", "bidiagonal", "tridiagonal", "arrow", "arrowup", "denserow", "densecolumn", "random", "random200", "powerlaw"};
+  const Stencil *stencil = NULL;
+  PetscScalar   *a;
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(base, name, sizeof(base)));
+  PetscCall(PetscStrchr(base, ':', &size));
+  if (size) *size++ = 0;
   PetscCall(PetscStrchr(base, '_', &order));
   if (order) *order++ = 0;
-  for (int k = 0; k < 13; k++) PetscCall(PetscStrcmp(base, names[k], &is[k]));
-  if (is[10] || is[11] || is[12]) {
-    const PetscInt dim = is[10] ? 2 : 3;
-    PetscInt       m   = 1;
+  for (int k = 0; k < 10; k++) PetscCall(PetscStrcmp(base, names[k], &is[k]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(stencils); k++) {
+    PetscBool same;
 
-    while ((dim == 2 ? (m + 1) * (m + 1) : (m + 1) * (m + 1) * (m + 1)) <= n) m++;
-    r.n = n ? (dim == 2 ? m * m : m * m * m) : 0;
+    PetscCall(PetscStrcmp(base, stencils[k].name, &same));
+    if (same) stencil = &stencils[k];
+  }
+  if (stencil) {
+    PetscInt m[3];
+
+    PetscCall(GridSize(stencil, size, n, m));
+    r.n = m[0] * m[1] * m[2] * stencil->dof;
     PetscCall(PetscCalloc1(r.n + 1, &r.i));
-    PetscCall(Grid(&r, m, dim, is[12]));
+    PetscCall(Grid(&r, m, stencil));
   } else {
+    if (size) {
+      int given;
+
+      PetscCheck(sscanf(size, "%d", &given) == 1 && given >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: want the number of rows behind the colon", name);
+      n = r.n = given;
+    }
     PetscCall(PetscCalloc1(n + 1, &r.i));
     for (PetscInt i = 0; i < n; i++) {
       PetscInt k = 0, extra = 0;
@@ -197,8 +251,8 @@ PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Ma
       }
       PetscCall(EndRow(&r, i));
     }
-    for (int k = 0, known = 0; k <= 13; k++) {
-      if (k < 13) known = known || is[k];
+    for (int k = 0, known = 0; k <= 10; k++) {
+      if (k < 10) known = known || is[k];
       else PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown test matrix %s", name);
     }
   }

@@ -6,7 +6,12 @@
 
 #include <petscmat.h>
 
-/* Rows about n (grids take the next smaller whole grid, at least one point). Names: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random, random200, powerlaw, 5pt, 7pt, 27pt, and those of the last three with _random or _rcm behind them: the same in another order. */
+/*
+   Names: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random (8 entries a row), random200, powerlaw;
+   on grids 5pt, 7pt, 27pt, 15pt (linear finite elements on tetrahedra), elasticity (three unknowns a point, 81 entries a row).
+   With _random or _rcm behind it, the same in another order; then behind a colon the size if not n: rows, or on grids the points in each direction, as in 15pt_rcm:90x90x90.
+   Rows are otherwise about n: grids take the next smaller whole grid of equal sides, at least one point.
+*/
 extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *);
 /* Gives an assembled matrix new random values of the same kind: off-diagonal ones in the disc of radius 1, rows (and columns) diagonally dominant. */
 extern PetscErrorCode GenerateValues(Mat, PetscRandom);

@@ -11,6 +11,7 @@ static PetscErrorCode Problem(PetscInt m, PetscInt nlocal, Mat *A)
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, nlocal, nlocal, m * m, m * m));
   PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSetFromOptions(*A)); /* -mat_type aijcusparse, on GPUs */
   PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 4, NULL));
   PetscCall(MatSetOption(*A, MAT_USE_INODES, PETSC_FALSE));

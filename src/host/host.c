@@ -654,7 +654,7 @@ static void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const P
   }
 }
 
-static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx)
+static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx, PetscMemType mem)
 {
   Host                 *h = (Host *)e->data;
   const SyncILUPattern *p = &e->pattern;
@@ -664,6 +664,7 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
   const PetscInt        block = trans == SYNCILU_TRANS && threads == 1 ? 1 : RHS_BLOCK;
 
   PetscFunctionBegin;
+  PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
   if (out && h->works < PetscMin(block, nrhs)) {
     h->works = PetscMin(block, nrhs);
     PetscCall(PetscFree(h->work));
@@ -808,4 +809,4 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SyncILUBackendOps SyncILUHostOps = {SYNCILU_BACKEND_HOST, SetUp_Host, Destroy_Host, Excess_Host, Factor_Host, Solve_Host, Values_Host, Statistics_Host, View_Host};
+const SyncILUBackendOps SyncILUHostOps = {SYNCILU_BACKEND_HOST, 0, PETSC_FALSE, 0.0, NULL, SetUp_Host, Destroy_Host, Excess_Host, Factor_Host, Solve_Host, Values_Host, Statistics_Host, View_Host};

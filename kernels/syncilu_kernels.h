@@ -1,0 +1,189 @@
+/*
+   The kernels of the CUDA backend, as launchers that C can call.
+
+   All pointers are to device memory unless said otherwise. All launchers are asynchronous in the stream they are given, allocate nothing, wait for nothing, and return what the runtime said of the
+   launch. Where one needs workspace it is called twice, as in CUB: with workspace NULL it only sets *bytes. Indices are 32 bits wide.
+*/
+#ifndef SYNCILU_KERNELS_H
+#define SYNCILU_KERNELS_H
+
+#include <cuda_runtime_api.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* The pattern of a factor: CSR with ascending columns, and where the diagonal of each row stands. */
+typedef struct {
+  int        n;
+  const int *ptr, *col, *diag;
+} SyncILUDevicePattern;
+
+/* Values on that pattern: entry e is a[map[e]], zero where map[e] is negative; a[e] with map NULL. */
+typedef struct {
+  const double *a;
+  const int    *map;
+} SyncILUDeviceValues;
+
+/* A triangular matrix by rows: the entries of row i are begin[i] + skip to end[i] - 1. Entry e stands at position src[e] of the pattern; at e with src NULL. */
+typedef struct {
+  int        n, skip;
+  const int *begin, *end, *col, *src;
+} SyncILUDeviceTriangle;
+
+/* What the analysis counts. */
+typedef struct {
+  int                irregular;   /* the first row with columns out of order or range, or without diagonal; INT_MAX before */
+  int                longest_row; /* most entries of a row; this and all below are zero before */
+  int                longest[2];  /* most entries of a row of L and of U */
+  int                levels[2];
+  int                width[2]; /* most rows on one level */
+  int                live;     /* whether entries beside the diagonal have updates */
+  int                slices;
+  unsigned long long entries; /* of L */
+} SyncILUDeviceCounts;
+
+/* 32 lanes that share the rows of the slots first and up. */
+typedef struct {
+  int offset;       /* where its entries begin, in units of 32 */
+  int first, width; /* entries of each lane */
+  int shape;        /* logarithm of the lanes a row, plus 8 times the number of rows */
+} SyncILUSlice;
+
+/* A triangular matrix in sliced ELL: rows in the order they are solved for. */
+typedef struct {
+  int                 n, slices;
+  const SyncILUSlice *slice;
+  const int          *order; /* row of each slot */
+  const int          *col;   /* slots; -1 where a slice is padded */
+  double             *val;
+} SyncILUDeviceEll;
+
+/* How pivots are judged: the types of MatFactorShiftType. */
+enum {
+  SYNCILU_PIVOT_REJECT, /* rejected if tiny */
+  SYNCILU_PIVOT_MEND,   /* amount is added to the tiny ones */
+  SYNCILU_PIVOT_SIZE,   /* rejected if tiny beside the rest of the row, once all rows are there */
+  SYNCILU_PIVOT_SIGN    /* the same, negative ones too */
+};
+
+typedef struct {
+  int    type;
+  double zeropivot;
+  double amount; /* but for SYNCILU_PIVOT_MEND added to every diagonal entry */
+  double relax;
+} SyncILUDevicePivoting;
+
+typedef struct {
+  int    row; /* the first rejected one; INT_MAX before */
+  int    shifted, mendable, unused;
+  double pivot;
+} SyncILUDeviceStatus;
+
+/* A factorization on a pattern. */
+typedef struct {
+  SyncILUDevicePattern  pattern;
+  SyncILUDeviceValues   values;
+  double               *val;   /* of the raw factor on the pattern; poisoned before */
+  double               *pivot; /* of each row; poisoned before */
+  double               *sum;   /* of each row of U', for relaxation; poisoned before */
+  double               *size;  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
+  const int            *order; /* of the rows; after those they depend on */
+  int                   tasks;
+  const SyncILUSlice   *task;     /* rows that a warp takes, of one level; NULL: one each */
+  const unsigned short *update;   /* list: by round and lane, place in the pivot row's U' * 256 + place in the row; 0xffff: none. NULL: vect */
+  const unsigned char  *source;   /* list: by round and row of the task, place of the pivot row's entry in the row */
+  int                   lanes;    /* logarithm of the lanes a row, from 2 to 5 */
+  int                   shared;   /* most entries of a row that fit shared memory */
+  int                   lower;    /* list: most entries of a row of L */
+  int                   many;     /* list: rows have more rounds than SYNCILU_UPDATE_POLLS */
+  double               *scratch;  /* for rows that do not: as large as val; NULL if there is none */
+  int                   prefetch; /* vect: search, and wait for, several updates at a time */
+  int                   gate;     /* a row waits at the gate for the pivot of the row that comes so many before it, 0: there is no gate */
+  unsigned long long   *ticket;   /* zero */
+  SyncILUDevicePivoting piv;
+  SyncILUDeviceStatus  *status;
+} SyncILUDeviceFactor;
+
+/* One triangular sweep: x = (b - T x) scaled. */
+typedef struct {
+  const double       *scale; /* of each slot (ELL) or row (CSR), NULL: 1 */
+  const double       *b;
+  const int          *bindex; /* the right-hand side of a slot (row) stands at bindex[slot], NULL: at slot */
+  size_t              ldb;    /* distance of two right-hand sides; 0: b is the other sweep's x */
+  double             *x;      /* poisoned before; receives the solution by slots (rows), in blocks of right-hand sides */
+  double             *out;    /* NULL, or receives the solution at outindex[slot] */
+  const int          *outindex;
+  size_t              ldout;
+  double             *next;           /* the other sweep's x, poisoned on the way: at bindex[slot] if it is b, else at slot */
+  int                 nrhs;           /* at most SYNCILU_RHS_MAX */
+  int                 gate;           /* a slot waits at the gate for the one so many before it, 0: there is no gate */
+  unsigned long long *ticket, *reset; /* counter of this sweep, zero; and of the other one, which is set to zero */
+} SyncILUDeviceSweep;
+
+/*
+   Analysis. n rows, ptr and col as in CSR.
+
+   Rows looks through the columns, finds the diagonals and counts. Levels (longest row of either triangle; levels poisoned, ticket zero) gives the earliest levels of L and, with both, of U; on a symmetric pattern LevelsMirror gives the latest of U from the earliest of L. LevelsLate moves the rows of one of
+   them to the latest (all at the last one before, count and ticket zero). Order sorts rows stably by key, at most max; LevelWidth takes the sorted keys, of which level is key >> shift. Slices cuts the order into slices of
+   1 << lanes lanes a row, or of a whole warp for rows of more than limit entries, and with level given at the ends of levels; SliceRows, SliceWidths (of its triangle's entries) and SliceOffsets (which
+   leaves the total in width[slices]) complete them. Columns goes back from ELL to CSR, with diag the diagonal too. Transpose gives the rows of the transposed triangle and where their entries stand. Map finds the entries of a pattern, in the ordering row and col, in
+   another matrix.
+*/
+extern cudaError_t SyncILUKernelProbe(void); /* whether the kernels were built for the current device */
+extern cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
+extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, SyncILUDeviceCounts *, cudaStream_t);
+extern cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern, int *unsymmetric, cudaStream_t);
+extern cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t);
+extern cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle, int forward, int *level, int *count, unsigned long long *ticket, cudaStream_t);
+extern cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t);
+extern cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelOrder(void *workspace, size_t *bytes, int n, int max, const int *key, int *sorted, int *order, cudaStream_t);
+extern cudaError_t SyncILUKernelIota(int n, int reverse, int *order, cudaStream_t);
+extern cudaError_t SyncILUKernelReverse(int n, const int *order, int *reversed, cudaStream_t);
+extern cudaError_t SyncILUKernelInvert(int n, const int *order, int *inverse, cudaStream_t);
+extern cudaError_t SyncILUKernelGather(int n, const int *table, const int *index, int *out, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int limit, int *level, cudaStream_t);
+extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *level, int lanes, int limit, SyncILUSlice *, int *count, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int slices, SyncILUSlice *, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceOffsets(void *workspace, size_t *bytes, int slices, SyncILUSlice *, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *inverse, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *diag, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevicePattern, int nnz, int lower, int entries, int *ptr, int *col, int *src, cudaStream_t);
+extern cudaError_t SyncILUKernelMap(SyncILUDevicePattern, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t);
+
+/*
+   Plan of the factorization. Live tells whether entries beside the diagonal have updates. Lists counts the rounds of each task (into its width and width[task]) with update NULL, else writes them at its
+   offset. Opposite finds (k,i) for each (i,k) of L in ELL.
+*/
+extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, int *live, cudaStream_t);
+extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, unsigned short *update, unsigned char *source, cudaStream_t);
+extern cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern, SyncILUDeviceEll, int *at, cudaStream_t);
+extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, const int *order, int *index, cudaStream_t);
+
+/*
+   Factorization. StatusReset comes first. Where only diagonals have updates, Coefficients (sum: workspace of n) fills L's ELL with what Pivots sweeps with; bindex of that sweep comes from DiagonalIndex. Fill writes the values of
+   a triangle in ELL, from v, divided by the divisor of the row where one is given; with gather it writes the values of ELL there instead, in the order of the pattern. Raw gives
+   the raw factor on the pattern where only diagonals have updates. Status completes the status, for which pivots of the types SIZE and SIGN need size; val NULL stands for that case.
+*/
+extern cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *, unsigned long long *ticket, cudaStream_t);
+extern cudaError_t SyncILUKernelFactor(SyncILUDeviceFactor, cudaStream_t);
+extern cudaError_t SyncILUKernelCoefficients(SyncILUDevicePattern, SyncILUDeviceEll, const int *opposite, SyncILUDeviceValues, double relax, double *sum, cudaStream_t);
+extern cudaError_t SyncILUKernelPivots(SyncILUDeviceEll, SyncILUDeviceSweep, SyncILUDevicePivoting, double *pivot, SyncILUDeviceStatus *, cudaStream_t);
+extern cudaError_t SyncILUKernelRaw(SyncILUDevicePattern, SyncILUDeviceValues, const double *pivot, double *val, cudaStream_t);
+extern cudaError_t SyncILUKernelFill(SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceValues v, const double *divisor, double *gather, cudaStream_t);
+extern cudaError_t SyncILUKernelReciprocals(int n, const double *pivot, const int *order, double *out, cudaStream_t);
+extern cudaError_t SyncILUKernelStatus(SyncILUDevicePattern, SyncILUDeviceValues, const double *val, const double *size, const double *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);
+/* The largest sum of a row's absolute values beside the diagonal less the diagonal, as the bits of a double; zero before. */
+extern cudaError_t SyncILUKernelExcess(SyncILUDevicePattern, SyncILUDeviceValues, unsigned long long *excess, cudaStream_t);
+
+/* Solve, with the rows of a triangle in ELL, or in CSR in the given order. */
+extern cudaError_t SyncILUKernelSolveEll(SyncILUDeviceEll, SyncILUDeviceSweep, cudaStream_t);
+extern cudaError_t SyncILUKernelSolveCsr(SyncILUDeviceTriangle, const double *val, const int *order, SyncILUDeviceSweep, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

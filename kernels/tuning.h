@@ -1,0 +1,46 @@
+/*
+   Tuning constants of the CUDA backend, measured on an H200 (compute capability 9.0). Plain C, so that the host code sees them too.
+*/
+#ifndef SYNCILU_TUNING_H
+#define SYNCILU_TUNING_H
+
+/* With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a sweep costs a launch and a hop for every level, whatever its size. */
+#define SYNCILU_CUDA_MIN_ROWS 20000
+
+/* Threads of a block. */
+#define SYNCILU_BLOCK_LEVELS 512
+#define SYNCILU_BLOCK_SWEEP  128
+#define SYNCILU_BLOCK_FACTOR 128
+#define SYNCILU_BLOCK        256
+
+/* Entries of a row that a lane polls at the same time in a sweep, and updates that a lane polls at the same time in the factorization. */
+#define SYNCILU_POLLS        4
+#define SYNCILU_UPDATE_POLLS 8
+
+/* Mean entries of a row of L or U for each of its lanes in a sweep. */
+#define SYNCILU_LANE_ENTRIES 3.3
+
+/* Right-hand sides that a lane solves for together, and most in one launch. */
+#define SYNCILU_RHS_BLOCK 4
+#define SYNCILU_RHS_MAX   32
+
+/* Entries a lane takes of a row with more than SYNCILU_LONG_ROW times the usual: such rows get a warp of their own. */
+#define SYNCILU_LONG_ROW 8
+
+/* Shared memory of a block of the factorization for the rows at work: what a block gets without asking for more, less what it needs besides. */
+#define SYNCILU_SHARED_BYTES 48128
+
+/* What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR. */
+#define SYNCILU_MEMORY 3.0
+
+/* Entries of a row of L or U from which on the analysis of levels takes a warp a row instead of a lane. */
+#define SYNCILU_LEVEL_LONG 1024
+
+/* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */
+#define SYNCILU_LEVEL_PAUSE 40
+
+/* Nanoseconds between two looks at the gate (see syncfree.cuh), and levels from the gate to the row. */
+#define SYNCILU_GATE_PAUSE  50
+#define SYNCILU_GATE_LEVELS 3
+
+#endif

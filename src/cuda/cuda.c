@@ -1,0 +1,1305 @@
+/*
+   The CUDA backend: memory, transfers and the sequence of kernels. What the kernels do is said in kernels/.
+
+   The factor is raw, A = (W + D)(I + U') (see kernels/factor.cu). The usual L and U are made of it where somebody asks for them.
+*/
+#include "../engine.h"
+#include "../../kernels/syncilu_kernels.h"
+#include "../../kernels/tuning.h"
+#include <limits.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
+
+#define CallCUDA(...) \
+  do { \
+    const cudaError_t cuda_error_ = (__VA_ARGS__); \
+    PetscCheck(cuda_error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s (%s)", cudaGetErrorString(cuda_error_), cudaGetErrorName(cuda_error_)); \
+  } while (0)
+
+/* Memory that is missing ends the planning without an error: e->unfit says what there was too little of. */
+#define CallFit(...) \
+  do { \
+    PetscCall(__VA_ARGS__); \
+    if (e->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS); \
+  } while (0)
+
+enum {
+  STAGE     = 1 << 22, /* bytes of each of the two pinned buffers */
+  MAX_OWNED = 128
+};
+
+/* A triangle of the factor (or of its transpose) and the order it is solved in. */
+typedef struct {
+  SyncILUDeviceTriangle t;
+  SyncILUDeviceEll      ell;
+  int                  *order;  /* row of each slot, by level */
+  int                  *bindex; /* where the right-hand side of a slot or row stands; NULL: at the row of that number */
+  int                  *outindex;
+  double               *scale; /* reciprocal pivots by slot or row; NULL: the diagonal is one */
+  size_t                slots; /* of ell, padding included */
+  int                   lanes; /* logarithm */
+  int                   gate;
+} Sweep;
+
+typedef struct {
+  cudaStream_t stream;
+  struct {
+    void  *pointer;
+    size_t bytes;
+  } owned[MAX_OWNED]; /* all that Alloc() gave */
+  int        nowned;
+  PetscInt64 bytes; /* their sum */
+
+  int                  nnz;
+  int                 *ptr, *col, *diag, *map; /* col NULL: it is the matrix' own, and comes with it */
+  int                 *row, *colperm;          /* the ordering, if there is one */
+  SyncILUDevicePattern p;                      /* as of the last call */
+  SyncILUDeviceCounts  counts;
+  double              *a;                          /* values of a matrix on the host */
+  PetscBool            chain;                      /* only diagonals have updates */
+  PetscBool            list, ell;                  /* strategies */
+  PetscBool            mirrored;                   /* U in the order of its latest levels, which are L's earliest from the end */
+  const char          *why;                        /* the factorization is not list; NULL: as asked for */
+  int                  lanes, shared, tasks, many; /* of the factorization */
+  int                 *forder;                     /* order of the rows in it */
+  SyncILUSlice        *task;
+  unsigned short      *update;
+  unsigned char       *source;
+  int                 *opposite, *dindex;
+  double              *val, *pivot, *sum, *size, *scratch;
+  Sweep                L, U, LT, UT;
+  PetscBool            transposed;        /* LT and UT are planned */
+  PetscBool            tvalues;           /* and have the values of the last factorization */
+  double              *x[2];              /* the first is poisoned between solves */
+  size_t               xsize;             /* of each, in numbers */
+  double              *stage_b, *stage_x; /* right-hand sides and solutions of the host */
+  size_t               stage_size;
+  unsigned long long  *ticket; /* 0, 1: sweeps; 2: factorization and analysis */
+  SyncILUDeviceStatus *status;
+  PetscScalar         *lval, *uval, *dinv; /* the usual form on the host, while it is the last factorization's */
+  PetscBool            values;
+} CUDA;
+
+/* What all engines of this process share. */
+static struct {
+  int                  device;
+  char                 name[64];
+  cudaMemPool_t        pool;
+  cudaStream_t         stream; /* where PETSc has none */
+  void                *pinned[2];
+  cudaEvent_t          event[2], done;
+  SyncILUDeviceStatus *status; /* pinned */
+  int                  found;  /* 1: there is a device, -1: there is none, 0: not looked for yet */
+  char                 reason[96];
+} machine;
+
+/* The rank of this process on its node, as the launchers of MPI programs say it: asking MPI would be collective, and a factorization is not. */
+static PetscErrorCode LocalRank(int *rank)
+{
+  const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"};
+  PetscMPIInt       world;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); i++) {
+    const char *value = getenv(names[i]);
+
+    if (value && value[0] >= '0' && value[0] <= '9') {
+      *rank = atoi(value);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &world));
+  *rank = world;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a device current: PETSc's own where it has CUDA, else one by the rank on the node. Asked once. */
+PetscErrorCode SyncILUCUDAAvailable(PetscBool *available, char *why, size_t len)
+{
+  PetscFunctionBegin;
+  if (!machine.found) {
+    int         devices = 0;
+    cudaError_t err     = cudaGetDeviceCount(&devices);
+
+    machine.found = -1;
+    if (sizeof(PetscScalar) != sizeof(double) || PetscDefined(USE_COMPLEX)) PetscCall(PetscStrncpy(machine.reason, "the CUDA backend has real double precision only so far", sizeof(machine.reason)));
+    else if (err == cudaErrorNoDevice || (err == cudaSuccess && !devices)) PetscCall(PetscStrncpy(machine.reason, "there is no CUDA device", sizeof(machine.reason)));
+    else if (err == cudaErrorInsufficientDriver) PetscCall(PetscStrncpy(machine.reason, "no CUDA driver, or one too old for this build's runtime", sizeof(machine.reason)));
+    else if (err != cudaSuccess) PetscCall(PetscSNPrintf(machine.reason, sizeof(machine.reason), "CUDA: %s", cudaGetErrorString(err)));
+    else {
+#if defined(PETSC_HAVE_CUDA)
+      PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+#else
+      int rank;
+
+      PetscCall(LocalRank(&rank));
+      CallCUDA(cudaSetDevice(rank % devices));
+#endif
+      machine.found = 1;
+      err           = SyncILUKernelProbe(); /* a device of an architecture the kernels were not built for says so here */
+      if (err != cudaSuccess) {
+        machine.found = -1;
+        PetscCall(PetscSNPrintf(machine.reason, sizeof(machine.reason), "CUDA: %s", cudaGetErrorString(err)));
+      }
+    }
+    if (machine.found < 0) (void)cudaGetLastError(); /* not another call's business */
+  }
+  *available = (PetscBool)(machine.found > 0);
+  if (machine.found < 0) PetscCall(PetscStrncpy(why, machine.reason, len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's current stream may change from call to call. */
+static PetscErrorCode UseStream(CUDA *d)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscGetCurrentCUDAStream(&d->stream));
+#else
+  CallCUDA(cudaSetDevice(machine.device));
+  d->stream = machine.stream;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Alloc(SyncILUEngine e, void *pointer, size_t bytes)
+{
+  CUDA       *d = (CUDA *)e->data;
+  cudaError_t err;
+
+  PetscFunctionBegin;
+  *(void **)pointer = NULL;
+  if (!bytes) bytes = 1;
+  err = cudaMallocFromPoolAsync((void **)pointer, bytes, machine.pool, d->stream);
+  if (err == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    PetscCall(PetscSNPrintf(e->unfit, sizeof(e->unfit), "out of memory on device %d: %zu more bytes than the %" PetscInt64_FMT " held", machine.device, bytes, d->bytes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CallCUDA(err);
+  PetscCheck(d->nowned < MAX_OWNED, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d allocations", MAX_OWNED);
+  d->owned[d->nowned].pointer = *(void **)pointer;
+  d->owned[d->nowned].bytes   = bytes;
+  d->nowned++;
+  d->bytes += (PetscInt64)bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Free(CUDA *d, void *pointer)
+{
+  void *p = *(void **)pointer;
+  int   k = d->nowned - 1;
+
+  PetscFunctionBegin;
+  *(void **)pointer = NULL;
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  while (k >= 0 && d->owned[k].pointer != p) k--;
+  PetscCheck(k >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Memory to be freed is not this engine's");
+  CallCUDA(cudaFreeAsync(p, d->stream));
+  d->bytes -= (PetscInt64)d->owned[k].bytes;
+  d->owned[k] = d->owned[--d->nowned];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pinned buffers, for those who need them. */
+static PetscErrorCode PinnedBuffers(void)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    if (!machine.pinned[k]) CallCUDA(cudaMallocHost(&machine.pinned[k], STAGE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Host to device through two pinned buffers in turn. */
+static PetscErrorCode Upload(CUDA *d, void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(PinnedBuffers());
+  for (size_t at = 0, k = 0; at < bytes; at += STAGE, k ^= 1) {
+    const size_t part = PetscMin(bytes - at, (size_t)STAGE);
+
+    CallCUDA(cudaEventSynchronize(machine.event[k]));
+    PetscCall(PetscMemcpy(machine.pinned[k], (const char *)from + at, part));
+    CallCUDA(cudaMemcpyAsync((char *)to + at, machine.pinned[k], part, cudaMemcpyHostToDevice, d->stream));
+    CallCUDA(cudaEventRecord(machine.event[k], d->stream));
+  }
+#if defined(PETSC_HAVE_DEVICE)
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Download(CUDA *d, void *to, const void *from, size_t bytes)
+{
+  size_t before = 0, pending = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PinnedBuffers());
+  for (size_t at = 0, k = 0; at < bytes || pending; at += STAGE, k ^= 1) {
+    const size_t part = at < bytes ? PetscMin(bytes - at, (size_t)STAGE) : 0;
+
+    if (part) {
+      CallCUDA(cudaMemcpyAsync(machine.pinned[k], (const char *)from + at, part, cudaMemcpyDeviceToHost, d->stream));
+      CallCUDA(cudaEventRecord(machine.event[k], d->stream));
+    }
+    if (pending) { /* while this part is on its way */
+      CallCUDA(cudaEventSynchronize(machine.event[k ^ 1]));
+      PetscCall(PetscMemcpy((char *)to + before, machine.pinned[k ^ 1], pending));
+    }
+    before  = at;
+    pending = part;
+  }
+#if defined(PETSC_HAVE_DEVICE)
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Indices are 32 bits wide on the device. */
+static PetscErrorCode UploadIndices(CUDA *d, int *to, const PetscInt *from, size_t count)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_USE_64BIT_INDICES)
+  int *narrow;
+
+  PetscCall(PetscMalloc1(count, &narrow));
+  for (size_t k = 0; k < count; k++) narrow[k] = (int)from[k];
+  PetscCall(Upload(d, to, narrow, count * sizeof(int)));
+  PetscCall(PetscFree(narrow));
+#else
+  PetscCall(Upload(d, to, from, count * sizeof(int)));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What all engines of this process share, made for the first. */
+static PetscErrorCode MachineCreate(void)
+{
+  struct cudaMemPoolProps props;
+  struct cudaDeviceProp   prop;
+  uint64_t                keep = UINT64_MAX;
+
+  PetscFunctionBegin;
+  if (machine.pool) PetscFunctionReturn(PETSC_SUCCESS);
+  CallCUDA(cudaGetDevice(&machine.device));
+  CallCUDA(cudaGetDeviceProperties(&prop, machine.device));
+  PetscCall(PetscStrncpy(machine.name, prop.name, sizeof(machine.name)));
+#if !defined(PETSC_HAVE_CUDA)
+  CallCUDA(cudaStreamCreateWithFlags(&machine.stream, cudaStreamNonBlocking));
+#endif
+  for (int k = 0; k < 2; k++) CallCUDA(cudaEventCreateWithFlags(&machine.event[k], cudaEventDisableTiming));
+  CallCUDA(cudaEventCreateWithFlags(&machine.done, cudaEventDisableTiming));
+  CallCUDA(cudaMallocHost((void **)&machine.status, sizeof(*machine.status)));
+  PetscCall(PetscMemzero(&props, sizeof(props)));
+  props.allocType     = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id   = machine.device;
+  CallCUDA(cudaMemPoolCreate(&machine.pool, &props));
+  /* what an analysis gives back it takes again; the rest goes at its end */
+  CallCUDA(cudaMemPoolSetAttribute(machine.pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called when the package is finalized. */
+PetscErrorCode SyncILUCUDAFinalize(void)
+{
+  PetscFunctionBegin;
+  if (machine.pool) {
+    CallCUDA(cudaMemPoolDestroy(machine.pool));
+    for (int k = 0; k < 2; k++) {
+      CallCUDA(cudaEventDestroy(machine.event[k]));
+      if (machine.pinned[k]) CallCUDA(cudaFreeHost(machine.pinned[k]));
+    }
+    CallCUDA(cudaEventDestroy(machine.done));
+    CallCUDA(cudaFreeHost(machine.status));
+#if !defined(PETSC_HAVE_CUDA)
+    CallCUDA(cudaStreamDestroy(machine.stream));
+#endif
+  }
+  PetscCall(PetscMemzero(&machine, sizeof(machine)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(SyncILUEngine e)
+{
+  CUDA *d;
+
+  PetscFunctionBegin;
+  PetscCall(MachineCreate());
+  PetscCall(PetscNew(&d));
+  e->data = d;
+  PetscCall(UseStream(d));
+  CallFit(Alloc(e, &d->ticket, 3 * sizeof(*d->ticket)));
+  CallFit(Alloc(e, &d->status, sizeof(*d->status)));
+  CallCUDA(cudaMemsetAsync(d->ticket, 0, 3 * sizeof(*d->ticket), d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy_CUDA(SyncILUEngine e)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(UseStream(d));
+  CallCUDA(cudaStreamSynchronize(d->stream)); /* nothing uses the memory any more */
+  for (int k = 0; k < d->nowned; k++) CallCUDA(cudaFreeAsync(d->owned[k].pointer, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, 0));
+  PetscCall(PetscFree(d->lval));
+  PetscCall(PetscFree(d->uval));
+  PetscCall(PetscFree(d->dinv));
+  PetscCall(PetscFree(e->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Looks through the rows of the pattern d->p. */
+static PetscErrorCode CountRows(SyncILUEngine e)
+{
+  CUDA                *d = (CUDA *)e->data;
+  SyncILUDeviceCounts *counts;
+
+  PetscFunctionBegin;
+  CallFit(Alloc(e, &counts, sizeof(*counts)));
+  PetscCall(PetscMemzero(&d->counts, sizeof(d->counts)));
+  d->counts.irregular = INT_MAX;
+  CallCUDA(cudaMemcpyAsync(counts, &d->counts, sizeof(*counts), cudaMemcpyHostToDevice, d->stream));
+  CallCUDA(SyncILUKernelRows(d->p.n, d->p.ptr, d->p.col, d->diag, counts, d->stream));
+  CallCUDA(cudaMemcpyAsync(&d->counts, counts, sizeof(*counts), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &counts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSize(SyncILUEngine e, PetscInt64 n, PetscInt64 nnz)
+{
+  PetscFunctionBegin;
+  if (n > INT_MAX - 64 || nnz > INT_MAX - 64) PetscCall(PetscSNPrintf(e->unfit, sizeof(e->unfit), "%" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros on this rank, indices on the device are 32 bits wide", n, nnz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AdoptRows(SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
+{
+  CUDA *d;
+
+  PetscFunctionBegin;
+  CallFit(CheckSize(e, A->n, A->nnz));
+  if (sizeof(PetscInt) != sizeof(int) && PetscMemTypeDevice(A->mem)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!e->data) CallFit(Create(e));
+  d      = (CUDA *)e->data;
+  d->nnz = (int)A->nnz;
+  CallFit(Alloc(e, &d->diag, (size_t)A->n * sizeof(int)));
+  d->p.n    = (int)A->n;
+  d->p.diag = d->diag;
+  CallFit(Alloc(e, &d->ptr, (size_t)(A->n + 1) * sizeof(int)));
+  d->p.ptr = d->ptr;
+  if (PetscMemTypeDevice(A->mem)) {
+    CallCUDA(cudaMemcpyAsync(d->ptr, A->i, (size_t)(A->n + 1) * sizeof(int), cudaMemcpyDeviceToDevice, d->stream));
+    d->p.col = (const int *)A->j;
+  } else {
+    CallFit(Alloc(e, &d->col, (size_t)A->nnz * sizeof(int)));
+    PetscCall(UploadIndices(d, d->ptr, A->i, (size_t)A->n + 1));
+    PetscCall(UploadIndices(d, d->col, A->j, (size_t)A->nnz));
+    d->p.col = d->col;
+  }
+  CallFit(CountRows(e));
+  if (d->counts.irregular != INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  *regular        = PETSC_TRUE;
+  e->pattern.n    = A->n;
+  e->pattern.nnz  = A->nnz;
+  e->pattern.nl   = (PetscInt)d->counts.entries;
+  e->pattern.nu   = A->nnz - A->n - e->pattern.nl;
+  e->pattern.same = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Adopt_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
+{
+  PetscFunctionBegin;
+  *regular = PETSC_FALSE;
+  PetscCall(AdoptRows(e, A, regular));
+  if (!*regular) PetscCall(Destroy_CUDA(e)); /* what memory was too small for is tried again with the pattern of the symbolic phase */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the symbolic phase, as one CSR with the diagonal in its place. */
+static PetscErrorCode UploadPattern(SyncILUEngine e)
+{
+  const SyncILUPattern *p = &e->pattern;
+  CUDA                 *d = (CUDA *)e->data;
+  int                  *ptr, *col, nz = 0;
+
+  PetscFunctionBegin;
+  d->nnz = (int)(p->nl + p->nu + p->n);
+  CallFit(Alloc(e, &d->diag, (size_t)p->n * sizeof(int)));
+  CallFit(Alloc(e, &d->ptr, (size_t)(p->n + 1) * sizeof(int)));
+  CallFit(Alloc(e, &d->col, (size_t)d->nnz * sizeof(int)));
+  PetscCall(PetscMalloc2(p->n + 1, &ptr, d->nnz, &col));
+  for (PetscInt i = 0; i < p->n; i++) {
+    ptr[i] = nz;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) col[nz++] = (int)p->lcol[k];
+    col[nz++] = (int)i;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) col[nz++] = (int)p->ucol[k];
+  }
+  ptr[p->n] = nz;
+  PetscCall(Upload(d, d->ptr, ptr, (size_t)(p->n + 1) * sizeof(int)));
+  PetscCall(Upload(d, d->col, col, (size_t)d->nnz * sizeof(int)));
+  PetscCall(PetscFree2(ptr, col));
+  if (p->row) {
+    CallFit(Alloc(e, &d->row, (size_t)p->n * sizeof(int)));
+    CallFit(Alloc(e, &d->colperm, (size_t)p->n * sizeof(int)));
+    PetscCall(UploadIndices(d, d->row, p->row, (size_t)p->n));
+    PetscCall(UploadIndices(d, d->colperm, p->col, (size_t)p->n));
+  }
+  d->p.n    = (int)p->n;
+  d->p.ptr  = d->ptr;
+  d->p.col  = d->col;
+  d->p.diag = d->diag;
+  CallFit(CountRows(e));
+  PetscCheck(d->counts.irregular == INT_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %d of the pattern of the symbolic phase is not in order", d->counts.irregular);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SyncILUDeviceTriangle Lower(const CUDA *d)
+{
+  SyncILUDeviceTriangle t = {d->p.n, 0, d->p.ptr, d->p.diag, d->p.col, NULL};
+
+  return t;
+}
+
+static SyncILUDeviceTriangle Upper(const CUDA *d)
+{
+  SyncILUDeviceTriangle t = {d->p.n, 1, d->p.diag, d->p.ptr + 1, d->p.col, NULL};
+
+  return t;
+}
+
+/* Logarithm of the power of two at or above x. */
+static int Log2(double x)
+{
+  int l = 0;
+
+  while (l < 5 && (double)(1 << l) < x) l++;
+  return l;
+}
+
+static int LaneLog(const SyncILUSettings *s, int otherwise)
+{
+  return s->vector_size ? Log2((double)s->vector_size) : otherwise;
+}
+
+static int LongRow(int lanes)
+{
+  return (SYNCILU_POLLS * SYNCILU_LONG_ROW) << lanes;
+}
+
+/* The slot before the one at work that tells a warp to begin with polling (see wait_at_gate() in kernels/syncfree.cuh). */
+static int Gate(double rows)
+{
+  return (int)(SYNCILU_GATE_LEVELS * rows);
+}
+
+/* Slices of a triangle in the given order, as sliced ELL without values. level: at whose ends slices end, or NULL. */
+static PetscErrorCode Slices(SyncILUEngine e, SyncILUDeviceTriangle t, const int *order, const int *level, int lanes, int limit, SyncILUSlice **slices, int *count)
+{
+  CUDA         *d     = (CUDA *)e->data;
+  size_t        bytes = 0;
+  void         *work;
+  int          *dcount;
+  SyncILUSlice *s;
+
+  PetscFunctionBegin;
+  CallCUDA(SyncILUKernelSlices(NULL, &bytes, t, order, level, lanes, limit, NULL, NULL, d->stream));
+  CallFit(Alloc(e, &work, bytes));
+  CallFit(Alloc(e, &dcount, sizeof(int)));
+  CallFit(Alloc(e, &s, (size_t)t.n * sizeof(*s))); /* at most one a row */
+  CallCUDA(SyncILUKernelSlices(work, &bytes, t, order, level, lanes, limit, s, dcount, d->stream));
+  CallCUDA(cudaMemcpyAsync(count, dcount, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  CallFit(Alloc(e, slices, (size_t)*count * sizeof(*s)));
+  CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, d->stream));
+  CallCUDA(SyncILUKernelSliceRows(t.n, *count, *slices, d->stream));
+  PetscCall(Free(d, &work));
+  PetscCall(Free(d, &dcount));
+  PetscCall(Free(d, &s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the widths of slices to where they begin, and the sum. */
+static PetscErrorCode Offsets(SyncILUEngine e, int slices, SyncILUSlice *slice, int *width, int *total)
+{
+  CUDA  *d     = (CUDA *)e->data;
+  size_t bytes = 0;
+  void  *work;
+
+  PetscFunctionBegin;
+  CallCUDA(SyncILUKernelSliceOffsets(NULL, &bytes, slices, slice, width, d->stream));
+  CallFit(Alloc(e, &work, bytes));
+  CallCUDA(SyncILUKernelSliceOffsets(work, &bytes, slices, slice, width, d->stream));
+  CallCUDA(cudaMemcpyAsync(total, width + slices, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BuildEll(SyncILUEngine e, Sweep *s, const int *inverse)
+{
+  CUDA         *d = (CUDA *)e->data;
+  SyncILUSlice *slice;
+  int          *width, *col, count, total;
+
+  PetscFunctionBegin;
+  CallFit(Slices(e, s->t, s->order, NULL, s->lanes, LongRow(s->lanes), &slice, &count));
+  s->ell.n      = s->t.n;
+  s->ell.slice  = slice;
+  s->ell.slices = count;
+  s->ell.order  = s->order;
+  CallFit(Alloc(e, &width, (size_t)(count + 1) * sizeof(int)));
+  CallCUDA(cudaMemsetAsync(width + count, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelSliceWidths(s->t, s->order, count, slice, width, d->stream));
+  CallFit(Offsets(e, count, slice, width, &total));
+  PetscCall(Free(d, &width));
+  s->slots = (size_t)total * 32;
+  CallFit(Alloc(e, &col, s->slots * sizeof(int)));
+  s->ell.col = col;
+  CallFit(Alloc(e, &s->ell.val, s->slots * sizeof(double)));
+  CallCUDA(SyncILUKernelEllColumns(s->t, s->ell, inverse, col, d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sorts the rows of a triangle by level, and counts the rows of the widest. */
+static PetscErrorCode Order(SyncILUEngine e, Sweep *s, int which, int longest, int *level, int **sorted, PetscBool numerical)
+{
+  CUDA  *d      = (CUDA *)e->data;
+  int    levels = d->counts.levels[which], shift = 0, *start, *width;
+  size_t bytes = 0;
+  void  *work;
+
+  PetscFunctionBegin;
+  if (d->ell && !numerical && longest > LongRow(s->lanes)) { /* long rows behind the others of their level */
+    CallCUDA(SyncILUKernelSliceKeys(s->t, LongRow(s->lanes), level, d->stream));
+    shift = 1;
+  }
+  CallFit(Alloc(e, &s->order, (size_t)d->p.n * sizeof(int)));
+  CallFit(Alloc(e, sorted, (size_t)d->p.n * sizeof(int)));
+  CallFit(Alloc(e, &start, (size_t)(d->p.n + 2) * sizeof(int)));
+  CallFit(Alloc(e, &width, sizeof(int)));
+  CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, levels << shift, NULL, NULL, NULL, d->stream));
+  CallFit(Alloc(e, &work, bytes));
+  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, levels << shift, level, *sorted, s->order, d->stream));
+  CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelLevelWidth(d->p.n, levels, *sorted, shift, start, width, d->stream));
+  CallCUDA(cudaMemcpyAsync(&d->counts.width[which], width, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  if (numerical) CallCUDA(SyncILUKernelIota(d->p.n, which, s->order, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &work));
+  PetscCall(Free(d, &width));
+  PetscCall(Free(d, &start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Places that a row of average length takes in ELL. */
+static double EllSlots(PetscInt entries, PetscInt rows, int lanes)
+{
+  const double lane = (double)(1 << lanes);
+
+  return rows ? PetscCeilReal((double)entries / (double)rows / lane) * lane : 0.0;
+}
+
+/* The lists of updates for the rows of L, sorted by level (NULL: in numerical order), if they fit what plan and factor may hold or the user asked for them. */
+static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
+{
+  const SyncILUPattern *p     = &e->pattern;
+  CUDA                 *d     = (CUDA *)e->data;
+  const double          limit = SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (p->n + 1.0));
+  /* besides: values, the triangles in ELL, and what is there once a row; no more precisely, since results must not depend on where the pattern came from */
+  const double rest = 8.0 * d->nnz + 12.0 * p->n * (EllSlots(p->nl, p->n, d->L.lanes) + EllSlots(p->nu, p->n, d->U.lanes)) + 72.0 * p->n;
+  size_t       updates, sources;
+  int         *width, total;
+
+  PetscFunctionBegin;
+  CallFit(Slices(e, Lower(d), d->forder, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
+  CallFit(Alloc(e, &width, (size_t)(d->tasks + 1) * sizeof(int)));
+  CallCUDA(cudaMemsetAsync(width + d->tasks, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->forder, d->tasks, d->task, width, NULL, NULL, d->stream));
+  CallFit(Offsets(e, d->tasks, d->task, width, &total));
+  PetscCall(Free(d, &width));
+  updates = (size_t)total * 32 * sizeof(*d->update);
+  sources = (size_t)total * (32 >> d->lanes);
+  if (e->settings.update != SYNCILU_UPDATE_LIST && (double)(updates + sources) + rest > limit) {
+    PetscCall(Free(d, &d->task));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CallFit(Alloc(e, &d->update, updates));
+  CallFit(Alloc(e, &d->source, sources));
+  CallCUDA(cudaMemsetAsync(d->update, 0xff, updates, d->stream));
+  CallCUDA(cudaMemsetAsync(d->source, 0, sources, d->stream));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->forder, d->tasks, d->task, NULL, d->update, d->source, d->stream));
+  d->list   = PETSC_TRUE;
+  d->shared = d->counts.longest_row;
+  d->many   = (double)total > SYNCILU_UPDATE_POLLS * (double)d->tasks;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How the factorization runs: as a sweep, with lists, or searching. sorted: the levels in the order of L, NULL in numerical order. */
+static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
+{
+  const SyncILUPattern *p    = &e->pattern;
+  CUDA                 *d    = (CUDA *)e->data;
+  const double          mean = p->n ? (double)d->nnz / (double)p->n : 0.0;
+  const PetscBool       may  = (PetscBool)(e->settings.update != SYNCILU_UPDATE_VECT);
+  const size_t          n    = (size_t)p->n;
+
+  PetscFunctionBegin;
+  if (may) {
+    int *live;
+
+    CallFit(Alloc(e, &live, sizeof(int)));
+    CallCUDA(cudaMemsetAsync(live, 0, sizeof(int), d->stream));
+    CallCUDA(SyncILUKernelLive(d->p, live, d->stream));
+    CallCUDA(cudaMemcpyAsync(&d->counts.live, live, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+    CallCUDA(cudaStreamSynchronize(d->stream));
+    PetscCall(Free(d, &live));
+    d->chain = (PetscBool)!d->counts.live;
+  }
+  d->forder = d->L.order;
+  if (d->chain) {
+    d->list = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  d->lanes = LaneLog(&e->settings, Log2(mean / 3));
+  d->lanes = PetscMax(2, sorted ? d->lanes : 5);
+  if (may && d->counts.longest_row <= 255) {
+    /* the rows of a warp must fit shared memory with those of the block's other warps */
+    const size_t row = (size_t)(d->counts.longest_row | 1) * sizeof(double) + (size_t)d->counts.longest[0] * sizeof(int);
+
+    while (d->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> d->lanes) * row > SYNCILU_SHARED_BYTES) d->lanes++;
+    do { /* fewer lanes are slower, and leave fewer places in the lists empty */
+      CallFit(PlanLists(e, sorted));
+      if (d->list) PetscFunctionReturn(PETSC_SUCCESS);
+      d->lanes--;
+    } while (sorted && !e->settings.vector_size && d->lanes >= 2 && (SYNCILU_BLOCK_FACTOR >> d->lanes) * row <= SYNCILU_SHARED_BYTES);
+    d->why = "lists of updates would take more memory than the default strategy may";
+  } else if (may) d->why = "list takes rows of at most 255 entries";
+  if (d->why) PetscCall(PetscInfo(NULL, "Factorization by searching: %s\n", d->why));
+  d->lanes = PetscMax(2, sorted ? LaneLog(&e->settings, Log2(mean / 2)) : 5);
+  if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->forder, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
+  else d->tasks = (int)n;
+  d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where a sweep's right-hand sides come from and its solutions go to, in the numbering of the matrix: index[row], or the row itself. */
+static PetscErrorCode MatrixIndex(SyncILUEngine e, const Sweep *s, const int *index, int **out)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  if (!d->ell) { /* by rows */
+    *out = NULL;
+    if (index) {
+      CallFit(Alloc(e, out, (size_t)d->p.n * sizeof(int)));
+      CallCUDA(cudaMemcpyAsync(*out, index, (size_t)d->p.n * sizeof(int), cudaMemcpyDeviceToDevice, d->stream));
+    }
+  } else if (!index) *out = s->order;
+  else {
+    CallFit(Alloc(e, out, (size_t)d->p.n * sizeof(int)));
+    CallCUDA(SyncILUKernelGather(d->p.n, index, s->order, *out, d->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two sweeps, one after another: their order is there. */
+static PetscErrorCode PlanPair(SyncILUEngine e, Sweep *first, Sweep *second, const int *in, const int *out)
+{
+  CUDA  *d = (CUDA *)e->data;
+  int   *inverse;
+  size_t n = (size_t)d->p.n;
+
+  PetscFunctionBegin;
+  CallFit(Alloc(e, &inverse, n * sizeof(int)));
+  CallCUDA(SyncILUKernelInvert(d->p.n, first->order, inverse, d->stream));
+  if (d->ell || (d->chain && first == &d->L)) CallFit(BuildEll(e, first, inverse));
+  if (d->ell) {
+    CallFit(Alloc(e, &second->bindex, n * sizeof(int)));
+    CallCUDA(SyncILUKernelGather(d->p.n, inverse, second->order, second->bindex, d->stream));
+    CallCUDA(SyncILUKernelInvert(d->p.n, second->order, inverse, d->stream));
+    CallFit(BuildEll(e, second, inverse));
+  }
+  CallFit(MatrixIndex(e, first, in, &first->bindex));
+  CallFit(MatrixIndex(e, second, out, &second->outindex));
+  PetscCall(Free(d, &inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckStrategies(const SyncILUSettings *s)
+{
+  PetscFunctionBegin;
+  PetscCheck(s->update == SYNCILU_UPDATE_AUTO || s->update == SYNCILU_UPDATE_LIST || s->update == SYNCILU_UPDATE_VECT, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: the CUDA backend has list and vect so far", SyncILUUpdates[s->update]);
+  PetscCheck(s->solve == SYNCILU_SOLVE_AUTO || s->solve == SYNCILU_SOLVE_ELL || s->solve == SYNCILU_SOLVE_CSR, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_solve %s: the CUDA backend has ell and csr so far", SyncILUSolves[s->solve]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
+{
+  const SyncILUPattern *p         = &e->pattern;
+  const PetscBool       numerical = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_NONE);
+  const size_t          n         = (size_t)p->n;
+  SyncILUDeviceCounts  *counts;
+  CUDA                 *d;
+  int                  *level[2], *sorted[2];
+  double                rows[2];
+
+  PetscFunctionBegin;
+  PetscCall(CheckStrategies(&e->settings));
+  CallFit(CheckSize(e, p->n, (PetscInt64)p->nl + p->nu + p->n));
+  if (!e->data) CallFit(Create(e));
+  d      = (CUDA *)e->data;
+  d->ell = (PetscBool)(e->settings.solve != SYNCILU_SOLVE_CSR);
+  PetscCall(UseStream(d));
+  if (!d->diag) CallFit(UploadPattern(e));
+  if (!d->ell && !d->col) { /* the solves need columns after the matrix is gone */
+    CallFit(Alloc(e, &d->col, (size_t)d->nnz * sizeof(int)));
+    CallCUDA(cudaMemcpyAsync(d->col, d->p.col, (size_t)d->nnz * sizeof(int), cudaMemcpyDeviceToDevice, d->stream));
+    d->p.col = d->col;
+  }
+  d->L.t = Lower(d);
+  d->U.t = Upper(d);
+
+  /* levels */
+  for (int k = 0; k < 2; k++) {
+    CallFit(Alloc(e, &level[k], n * sizeof(int)));
+    CallCUDA(cudaMemsetAsync(level[k], 0xff, n * sizeof(int), d->stream));
+  }
+  CallFit(Alloc(e, &counts, sizeof(*counts)));
+  CallCUDA(cudaMemsetAsync(counts, 0, sizeof(*counts), d->stream));
+  CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
+  /* the levels of one triangle of a symmetric pattern are those of the other, seen from the end */
+  d->mirrored = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_AUTO && p->nl == p->nu);
+  if (d->mirrored) {
+    CallCUDA(SyncILUKernelSymmetric(d->p, &counts->live, d->stream));
+    CallCUDA(cudaMemcpyAsync(&d->counts.live, &counts->live, sizeof(d->counts.live), cudaMemcpyDeviceToHost, d->stream));
+    CallCUDA(cudaStreamSynchronize(d->stream));
+    d->mirrored = (PetscBool)!d->counts.live;
+  }
+  CallCUDA(SyncILUKernelLevels(d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), !d->mirrored, level[0], level[1], d->ticket + 2, counts, d->stream));
+  CallCUDA(cudaMemcpyAsync(d->counts.levels, counts->levels, sizeof(d->counts.levels), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &counts));
+  if (d->mirrored) {
+    d->counts.levels[1] = d->counts.levels[0];
+    CallCUDA(SyncILUKernelLevelsMirror(d->p.n, d->counts.levels[0], level[0], level[1], d->stream));
+  }
+  if (e->settings.analysis == SYNCILU_ANALYSIS_ALAP) {
+    int *count;
+
+    CallFit(Alloc(e, &count, n * sizeof(int)));
+    for (int k = 0; k < 2; k++) {
+      CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
+      CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), d->stream));
+      CallCUDA(SyncILUKernelLevelsFill(d->p.n, d->counts.levels[k] - 1, level[k], d->stream));
+      CallCUDA(SyncILUKernelLevelsLate(k ? d->U.t : d->L.t, !k, level[k], count, d->ticket + 2, d->stream));
+    }
+    PetscCall(Free(d, &count));
+  }
+
+  /* orders, then how rows are taken in them */
+  for (int k = 0; k < 2; k++) {
+    Sweep       *s       = k ? &d->U : &d->L;
+    const double entries = n ? (double)(k ? p->nu : p->nl) / (double)n : 0.0;
+
+    rows[k]  = d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0;
+    s->lanes = LaneLog(&e->settings, Log2(entries / SYNCILU_LANE_ENTRIES));
+    s->gate  = Gate(rows[k]);
+    CallFit(Order(e, s, k, d->counts.longest[k], level[k], &sorted[k], numerical));
+    PetscCall(Free(d, &level[k]));
+  }
+  CallFit(PlanFactor(e, numerical ? NULL : sorted[0]));
+  for (int k = 0; k < 2; k++) PetscCall(Free(d, &sorted[k]));
+  CallFit(PlanPair(e, &d->L, &d->U, d->row, d->colperm));
+  if (d->chain) {
+    CallFit(Alloc(e, &d->opposite, d->L.slots * sizeof(int)));
+    CallFit(Alloc(e, &d->dindex, n * sizeof(int)));
+    CallCUDA(SyncILUKernelOpposite(d->p, d->L.ell, d->opposite, d->stream));
+  }
+
+  /* what the numeric phase writes */
+  CallFit(Alloc(e, &d->pivot, n * sizeof(double)));
+  CallFit(Alloc(e, &d->L.scale, n * sizeof(double)));
+  for (int k = 0; k < 2; k++) CallFit(Alloc(e, &d->x[k], n * sizeof(double)));
+  d->xsize = n;
+  CallCUDA(cudaMemsetAsync(d->x[0], 0xff, n * sizeof(double), d->stream));
+  if (!d->chain || !d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
+  if (!d->chain && d->counts.longest_row > d->shared) CallFit(Alloc(e, &d->scratch, (size_t)d->nnz * sizeof(double)));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the columns of the matrix that comes with a call, where the plan has none of its own. */
+static PetscErrorCode UseMatrix(SyncILUEngine e, const SyncILUCSR *A)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  if (!d->col && PetscMemTypeHost(A->mem)) { /* the matrix has moved since it was analyzed */
+    CallFit(Alloc(e, &d->col, (size_t)d->nnz * sizeof(int)));
+    PetscCall(UploadIndices(d, d->col, A->j, (size_t)d->nnz));
+  }
+  d->p.col = d->col ? d->col : (const int *)A->j;
+  d->L.t   = Lower(d);
+  d->U.t   = Upper(d);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between calls there is no matrix: *col receives the columns as the solves know them, or NULL if the plan has its own. */
+static PetscErrorCode Columns(SyncILUEngine e, int **col)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  *col = NULL;
+  if (d->col) PetscFunctionReturn(PETSC_SUCCESS);
+  CallFit(Alloc(e, col, (size_t)d->nnz * sizeof(int)));
+  CallCUDA(SyncILUKernelColumns(Lower(d), d->L.ell, d->diag, *col, d->stream));
+  CallCUDA(SyncILUKernelColumns(Upper(d), d->U.ell, NULL, *col, d->stream));
+  d->p.col = *col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of a matrix on the device, as those of the pattern. */
+static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDeviceValues *v)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  CallFit(UseMatrix(e, A));
+  if (!e->pattern.same && !d->map) {
+    const int *aptr = (const int *)A->i, *acol = (const int *)A->j;
+    int       *ptr = NULL, *col = NULL;
+
+    CallFit(Alloc(e, &d->map, (size_t)d->nnz * sizeof(int)));
+    if (PetscMemTypeHost(A->mem)) {
+      CallFit(Alloc(e, &ptr, (size_t)(A->n + 1) * sizeof(int)));
+      CallFit(Alloc(e, &col, (size_t)e->pattern.nnz * sizeof(int)));
+      PetscCall(UploadIndices(d, ptr, A->i, (size_t)A->n + 1));
+      PetscCall(UploadIndices(d, col, A->j, (size_t)e->pattern.nnz));
+      aptr = ptr;
+      acol = col;
+    }
+    CallCUDA(SyncILUKernelMap(d->p, d->row, d->colperm, aptr, acol, d->map, d->stream));
+    PetscCall(Free(d, &ptr));
+    PetscCall(Free(d, &col));
+  }
+  v->map = d->map;
+  if (PetscMemTypeHost(A->mem)) {
+    if (!d->a) CallFit(Alloc(e, &d->a, (size_t)e->pattern.nnz * sizeof(double)));
+    PetscCall(Upload(d, d->a, A->a, (size_t)e->pattern.nnz * sizeof(double)));
+    v->a = d->a;
+  } else v->a = (const double *)A->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckFit(SyncILUEngine e)
+{
+  PetscFunctionBegin;
+  PetscCheck(!e->unfit[0], PETSC_COMM_SELF, PETSC_ERR_MEM, "CUDA backend: %s", e->unfit);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
+{
+  CUDA               *d = (CUDA *)e->data;
+  SyncILUDeviceValues v;
+  unsigned long long *most;
+  double              result;
+
+  PetscFunctionBegin;
+  PetscCall(UseStream(d));
+  PetscCall(Values(e, A, &v));
+  PetscCall(CheckFit(e));
+  PetscCall(Alloc(e, &most, sizeof(*most)));
+  PetscCall(CheckFit(e));
+  CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), d->stream));
+  CallCUDA(SyncILUKernelExcess(d->p, v, most, d->stream));
+  CallCUDA(cudaMemcpyAsync(&result, most, sizeof(result), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &most));
+  *excess = (PetscReal)result;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pivots by a sweep over L. */
+static PetscErrorCode FactorChain(CUDA *d, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
+{
+  const size_t       n = (size_t)d->p.n;
+  SyncILUDeviceSweep s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&s, sizeof(s)));
+  s.b      = v.a;
+  s.bindex = d->dindex;
+  s.x      = d->ell ? d->L.scale : d->x[1]; /* what the sweep finds are the reciprocal pivots by slot */
+  s.nrhs   = 1;
+  s.gate   = d->L.gate;
+  s.ticket = d->ticket + 2;
+  CallCUDA(SyncILUKernelDiagonalIndex(d->p.n, d->diag, d->map, d->L.order, d->dindex, d->stream));
+  CallCUDA(SyncILUKernelCoefficients(d->p, d->L.ell, d->opposite, v, piv.relax, d->x[1], d->stream));
+  CallCUDA(cudaMemsetAsync(s.x, 0xff, n * sizeof(double), d->stream));
+  CallCUDA(SyncILUKernelPivots(d->L.ell, s, piv, d->pivot, d->status, d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
+{
+  CUDA               *d = (CUDA *)e->data;
+  SyncILUDeviceFactor f;
+
+  PetscFunctionBegin;
+  if (piv.relax != 0.0) {
+    if (!d->sum) PetscCall(Alloc(e, &d->sum, (size_t)d->p.n * sizeof(double)));
+    PetscCall(CheckFit(e));
+    CallCUDA(cudaMemsetAsync(d->sum, 0xff, (size_t)d->p.n * sizeof(double), d->stream));
+  }
+  if (piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN) {
+    if (!d->size) PetscCall(Alloc(e, &d->size, (size_t)d->p.n * sizeof(double)));
+    PetscCall(CheckFit(e));
+    f.size = d->size;
+  } else f.size = NULL;
+  CallCUDA(cudaMemsetAsync(d->val, 0xff, (size_t)d->nnz * sizeof(double), d->stream));
+  CallCUDA(cudaMemsetAsync(d->pivot, 0xff, (size_t)d->p.n * sizeof(double), d->stream));
+  f.pattern  = d->p;
+  f.values   = v;
+  f.val      = d->val;
+  f.pivot    = d->pivot;
+  f.sum      = d->sum;
+  f.order    = d->forder;
+  f.tasks    = d->tasks;
+  f.task     = d->task;
+  f.update   = d->update;
+  f.source   = d->source;
+  f.lanes    = d->lanes;
+  f.shared   = d->shared;
+  f.lower    = d->counts.longest[0];
+  f.many     = d->many;
+  f.scratch  = d->scratch;
+  f.prefetch = (int)e->settings.prefetch;
+  f.gate     = d->L.gate;
+  f.ticket   = d->ticket + 2;
+  f.piv      = piv;
+  f.status   = d->status;
+  CallCUDA(SyncILUKernelFactor(f, d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the factor into the storage of the solves. */
+static PetscErrorCode Refill(CUDA *d, SyncILUDeviceValues v)
+{
+  const SyncILUDeviceValues raw = {d->val, NULL};
+
+  PetscFunctionBegin;
+  if (d->chain && d->val) CallCUDA(SyncILUKernelRaw(d->p, v, d->pivot, d->val, d->stream));
+  if (d->ell) {
+    CallCUDA(SyncILUKernelFill(d->L.t, d->L.ell, d->chain ? v : raw, NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(d->U.t, d->U.ell, d->chain ? v : raw, d->chain ? d->pivot : NULL, NULL, d->stream));
+  }
+  if (!d->chain || !d->ell) CallCUDA(SyncILUKernelReciprocals(d->p.n, d->pivot, d->ell ? d->L.order : NULL, d->L.scale, d->stream));
+  d->tvalues = PETSC_FALSE;
+  d->values  = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
+{
+  CUDA                 *d = (CUDA *)e->data;
+  SyncILUDeviceValues   v;
+  SyncILUDevicePivoting p;
+
+  PetscFunctionBegin;
+  PetscCall(UseStream(d));
+  PetscCall(Values(e, A, &v));
+  PetscCall(CheckFit(e));
+  switch (piv->shift) {
+  case MAT_SHIFT_NONZERO:
+    p.type = SYNCILU_PIVOT_SIZE;
+    break;
+  case MAT_SHIFT_POSITIVE_DEFINITE:
+    p.type = SYNCILU_PIVOT_SIGN;
+    break;
+  case MAT_SHIFT_INBLOCKS:
+    p.type = SYNCILU_PIVOT_MEND;
+    break;
+  default:
+    p.type = SYNCILU_PIVOT_REJECT;
+  }
+  p.zeropivot = (double)piv->zeropivot;
+  p.amount    = (double)piv->amount;
+  p.relax     = (double)piv->relax;
+
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscLogGpuTimeBegin());
+#endif
+  CallCUDA(SyncILUKernelStatusReset(d->status, d->ticket + 2, d->stream));
+  if (d->chain) PetscCall(FactorChain(d, v, p));
+  else PetscCall(FactorRows(e, v, p));
+  CallCUDA(SyncILUKernelStatus(d->p, v, d->chain ? NULL : d->val, d->size, d->pivot, p, d->status, d->stream));
+  CallCUDA(cudaMemcpyAsync(machine.status, d->status, sizeof(*d->status), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaEventRecord(machine.done, d->stream));
+  PetscCall(Refill(d, v)); /* goes on while the host reads the status */
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  CallCUDA(cudaEventSynchronize(machine.done));
+  status->row     = machine.status->row == INT_MAX ? -1 : machine.status->row;
+  status->pivot   = status->row < 0 ? 0.0 : (PetscReal)machine.status->pivot;
+  status->shift   = (PetscBool)(status->row >= 0 && machine.status->mendable);
+  status->shifted = machine.status->shifted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The raw factor in the order of the pattern. */
+static PetscErrorCode Raw(SyncILUEngine e)
+{
+  const SyncILUDeviceValues none = {NULL, NULL};
+  CUDA                     *d    = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  if (d->val) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
+  PetscCall(CheckFit(e));
+  CallCUDA(cudaMemsetAsync(d->val, 0, (size_t)d->nnz * sizeof(double), d->stream)); /* nobody writes its diagonal */
+  CallCUDA(SyncILUKernelFill(d->L.t, d->L.ell, none, NULL, d->val, d->stream));
+  CallCUDA(SyncILUKernelFill(d->U.t, d->U.ell, none, NULL, d->val, d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlanTransposed(SyncILUEngine e)
+{
+  CUDA        *d     = (CUDA *)e->data;
+  const size_t n     = (size_t)d->p.n;
+  size_t       bytes = 0;
+  void        *work;
+  int         *col;
+
+  PetscFunctionBegin;
+  CallFit(Columns(e, &col));
+  CallCUDA(SyncILUKernelTranspose(NULL, &bytes, d->p, d->nnz, 0, 0, NULL, NULL, NULL, d->stream));
+  CallFit(Alloc(e, &work, bytes));
+  for (int k = 0; k < 2; k++) {
+    Sweep       *s       = k ? &d->LT : &d->UT;
+    const Sweep *o       = k ? &d->L : &d->U;
+    const size_t entries = (size_t)(k ? e->pattern.nl : e->pattern.nu);
+
+    int *own;
+
+    CallFit(Alloc(e, &own, (n + 1 + 2 * entries) * sizeof(int)));
+    CallCUDA(SyncILUKernelTranspose(work, &bytes, d->p, d->nnz, k, (int)entries, own, own + n + 1, own + n + 1 + entries, d->stream));
+    s->t.n     = d->p.n;
+    s->t.skip  = 0;
+    s->t.begin = own;
+    s->t.end   = own + 1;
+    s->t.col   = own + n + 1;
+    s->t.src   = own + n + 1 + entries;
+    s->lanes   = o->lanes;
+    s->gate    = o->gate;
+    /* whom a row waits for and who waits for it change places */
+    CallFit(Alloc(e, &s->order, n * sizeof(int)));
+    CallCUDA(SyncILUKernelReverse(d->p.n, o->order, s->order, d->stream));
+  }
+  PetscCall(Free(d, &work));
+  PetscCall(Free(d, &col));
+  CallFit(PlanPair(e, &d->UT, &d->LT, d->colperm, d->row));
+  CallFit(Alloc(e, &d->LT.scale, n * sizeof(double)));
+  d->transposed = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrepareTransposed(SyncILUEngine e)
+{
+  CUDA               *d   = (CUDA *)e->data;
+  SyncILUDeviceValues raw = {NULL, NULL};
+
+  PetscFunctionBegin;
+  if (!d->transposed) PetscCall(PlanTransposed(e));
+  PetscCall(CheckFit(e));
+  PetscCall(Raw(e));
+  raw.a = d->val;
+  if (d->ell) {
+    CallCUDA(SyncILUKernelFill(d->UT.t, d->UT.ell, raw, NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(d->LT.t, d->LT.ell, raw, NULL, NULL, d->stream));
+  }
+  CallCUDA(SyncILUKernelReciprocals(d->p.n, d->pivot, d->ell ? d->LT.order : NULL, d->LT.scale, d->stream));
+  d->tvalues = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The two sweeps of a solve, for at most SYNCILU_RHS_MAX right-hand sides on the device. */
+static PetscErrorCode SolveBlock(CUDA *d, const Sweep *first, const Sweep *second, int nrhs, const double *b, size_t ldb, double *x, size_t ldx)
+{
+  SyncILUDeviceSweep s[2];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    const Sweep *t = k ? second : first;
+
+    s[k].scale    = t->scale;
+    s[k].b        = k ? d->x[0] : b;
+    s[k].bindex   = t->bindex;
+    s[k].ldb      = k ? 0 : ldb;
+    s[k].x        = d->x[k];
+    s[k].out      = k ? x : NULL;
+    s[k].outindex = t->outindex;
+    s[k].ldout    = ldx;
+    s[k].next     = d->x[!k];
+    s[k].nrhs     = nrhs;
+    s[k].gate     = t->gate;
+    s[k].ticket   = d->ticket + k;
+    s[k].reset    = d->ticket + !k;
+    if (d->ell) CallCUDA(SyncILUKernelSolveEll(t->ell, s[k], d->stream));
+    else CallCUDA(SyncILUKernelSolveCsr(t->t, d->val, t->order, s[k], d->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve_CUDA(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx, PetscMemType mem)
+{
+  CUDA         *d      = (CUDA *)e->data;
+  const size_t  n      = (size_t)d->p.n;
+  const Sweep  *first  = trans == SYNCILU_TRANS ? &d->UT : &d->L;
+  const Sweep  *second = trans == SYNCILU_TRANS ? &d->LT : &d->U;
+  const double *db     = (const double *)b;
+  double       *dx     = (double *)x;
+
+  PetscFunctionBegin;
+  if (!n || !nrhs) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(UseStream(d));
+  if (trans == SYNCILU_TRANS && !d->tvalues) PetscCall(PrepareTransposed(e));
+  if (nrhs > 1) {
+    const size_t want = n * (size_t)PetscMin((nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK * SYNCILU_RHS_BLOCK, SYNCILU_RHS_MAX);
+
+    if (d->xsize < want) {
+      for (int k = 0; k < 2; k++) {
+        PetscCall(Free(d, &d->x[k]));
+        PetscCall(Alloc(e, &d->x[k], want * sizeof(double)));
+        PetscCall(CheckFit(e));
+      }
+      d->xsize = want;
+      CallCUDA(cudaMemsetAsync(d->x[0], 0xff, want * sizeof(double), d->stream));
+    }
+  }
+  if (PetscMemTypeHost(mem)) {
+    const size_t want = n * (size_t)nrhs;
+
+    if (d->stage_size < want) {
+      PetscCall(Free(d, &d->stage_b));
+      PetscCall(Free(d, &d->stage_x));
+      d->stage_size = 0;
+      PetscCall(Alloc(e, &d->stage_b, want * sizeof(double)));
+      PetscCall(Alloc(e, &d->stage_x, want * sizeof(double)));
+      PetscCall(CheckFit(e));
+      d->stage_size = want;
+    }
+    for (PetscInt r = 0; r < nrhs; r++) PetscCall(Upload(d, d->stage_b + (size_t)r * n, b + (size_t)r * (size_t)ldb, n * sizeof(double)));
+    db = d->stage_b;
+    dx = d->stage_x;
+  }
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscLogGpuTimeBegin());
+#endif
+  for (PetscInt r = 0; r < nrhs; r += SYNCILU_RHS_MAX) {
+    const size_t lb = PetscMemTypeHost(mem) ? n : (size_t)ldb, lx = PetscMemTypeHost(mem) ? n : (size_t)ldx;
+
+    PetscCall(SolveBlock(d, first, second, (int)PetscMin(nrhs - r, SYNCILU_RHS_MAX), db + (size_t)r * lb, lb, dx + (size_t)r * lx, lx));
+  }
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  if (PetscMemTypeHost(mem)) {
+    for (PetscInt r = 0; r < nrhs; r++) PetscCall(Download(d, x + (size_t)r * (size_t)ldx, d->stage_x + (size_t)r * n, n * sizeof(double)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Values_CUDA(SyncILUEngine e, const PetscScalar **lval, const PetscScalar **uval, const PetscScalar **dinv)
+{
+  CUDA        *d = (CUDA *)e->data;
+  const size_t n = (size_t)d->p.n;
+
+  PetscFunctionBegin;
+  if (!d->values) {
+    const PetscBool kept = (PetscBool)(d->val != NULL);
+    double         *val, *pivot;
+    int            *ptr, *col, *diag, *own;
+
+    PetscCall(UseStream(d));
+    PetscCall(Raw(e));
+    PetscCall(Columns(e, &own));
+    PetscCall(CheckFit(e));
+    PetscCall(PetscMalloc5(d->nnz, &val, n, &pivot, n + 1, &ptr, d->nnz, &col, n, &diag));
+    PetscCall(Download(d, val, d->val, (size_t)d->nnz * sizeof(double)));
+    PetscCall(Download(d, pivot, d->pivot, n * sizeof(double)));
+    PetscCall(Download(d, ptr, d->p.ptr, (n + 1) * sizeof(int)));
+    PetscCall(Download(d, col, d->p.col, (size_t)d->nnz * sizeof(int)));
+    PetscCall(Download(d, diag, d->diag, n * sizeof(int)));
+    PetscCall(Free(d, &own));
+    if (!kept) PetscCall(Free(d, &d->val));
+    if (!d->lval) {
+      PetscCall(PetscMalloc1(e->pattern.nl, &d->lval));
+      PetscCall(PetscMalloc1(e->pattern.nu, &d->uval));
+      PetscCall(PetscMalloc1(n, &d->dinv));
+    }
+    for (size_t i = 0, l = 0, u = 0; i < n; i++) {
+      for (int k = ptr[i]; k < diag[i]; k++) d->lval[l++] = val[k] / pivot[col[k]];
+      for (int k = diag[i] + 1; k < ptr[i + 1]; k++) d->uval[u++] = val[k] * pivot[i];
+      d->dinv[i] = 1.0 / pivot[i];
+    }
+    PetscCall(PetscFree5(val, pivot, ptr, col, diag));
+    d->values = PETSC_TRUE;
+  }
+  *lval = d->lval;
+  *uval = d->uval;
+  *dinv = d->dinv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
+{
+  const CUDA *d = (const CUDA *)e->data;
+
+  PetscFunctionBegin;
+  s->threads = 0;
+  for (int k = 0; k < 2; k++) {
+    s->levels[k]     = d->counts.levels[k];
+    s->level_rows[k] = d->counts.width[k];
+  }
+  s->bytes = d->bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
+{
+  const CUDA *d = (const CUDA *)e->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "device: %d, %s\n", machine.device, machine.name));
+  if (d->chain) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: list, as one sweep since only diagonals have updates, %d lanes a row\n", 1 << d->L.lanes));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes a row\n", d->list ? "list" : "vect", 1 << d->lanes));
+  if (d->why) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: not list, since %s\n", d->why));
+  if (d->ell) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: ell, lanes a row: L %d, U %d\n", 1 << d->L.lanes, 1 << d->U.lanes));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "solve: csr, 32 lanes a row\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
+                                   e->settings.analysis == SYNCILU_ANALYSIS_NONE   ? "numerical"
+                                   : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
+                                   : d->mirrored                                   ? "L by earliest level, U by latest"
+                                                                                   : "by earliest level"));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
+#else
+  PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since this PETSc has no CUDA\n"));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const SyncILUBackendOps SyncILUCUDAOps = {SYNCILU_BACKEND_CUDA, SYNCILU_CUDA_MIN_ROWS, PETSC_TRUE, 1e-10, Adopt_CUDA, SetUp_CUDA, Destroy_CUDA, Excess_CUDA, Factor_CUDA, Solve_CUDA, Values_CUDA, Statistics_CUDA, View_CUDA};

@@ -1,0 +1,54 @@
+/*
+   What the bench programs share: samples of times, JSON lines, errors that end one case and not the program, matrices from files.
+*/
+#ifndef SYNCILU_BENCH_H
+#define SYNCILU_BENCH_H
+
+#include <petscmat.h>
+#include "compat.h"
+
+/* Times of one thing, repeated. */
+enum {
+  BENCH_REPEAT_MAX = 1000
+};
+typedef struct {
+  PetscInt n;
+  double   t[BENCH_REPEAT_MAX]; /* s */
+} BenchSample;
+
+extern double BenchMedian(BenchSample *);
+/* As many as wanted, but few of what takes long: first is the time of the run that warmed up. */
+extern PetscInt BenchRepeats(PetscInt, double);
+
+/* A JSON object a line, written by the first rank. Names and texts need no escapes but for quotes and backslashes, which are mended. Numbers that are not finite become null. */
+typedef struct _n_BenchJSON *BenchJSON;
+extern PetscErrorCode        BenchJSONOpen(const char *, BenchJSON *); /* appends to the file; an empty name: standard output, each line behind "JSON " */
+extern PetscErrorCode        BenchJSONBegin(BenchJSON);
+extern PetscErrorCode        BenchJSONText(BenchJSON, const char *, const char *);
+extern PetscErrorCode        BenchJSONNumber(BenchJSON, const char *, double);
+extern PetscErrorCode        BenchJSONEnd(BenchJSON);
+extern PetscErrorCode        BenchJSONClose(BenchJSON *);
+
+/* Says on standard error what runs now, from the first rank. */
+extern void BenchProgress(const char *, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
+
+/* Runs a call that may fail; an error is noted in the text, whose length is given, and comes back as PETSC_TRUE. */
+#define BenchTry(call, text, size, failed) \
+  do { \
+    PetscErrorCode bench_ierr; \
+    PetscCall(PetscPushErrorHandler(BenchErrorHandler, NULL)); \
+    bench_message[0] = 0; \
+    bench_ierr       = (call); \
+    PetscCall(PetscPopErrorHandler()); \
+    *(failed) = bench_ierr ? PETSC_TRUE : PETSC_FALSE; \
+    if (bench_ierr) PetscCall(PetscSNPrintf(text, size, "error %d: %s", (int)bench_ierr, bench_message)); \
+  } while (0)
+extern char           bench_message[];
+extern PetscErrorCode BenchErrorHandler(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
+
+/* Matrix Market (coordinate; real, integer or pattern; general, symmetric or skew-symmetric) or PETSc's binary format, as a matrix of the given type. */
+extern PetscErrorCode BenchLoad(MPI_Comm, const char *, MatType, Mat *);
+/* The name of a file without folders and ending. */
+extern PetscErrorCode BenchFileName(const char *, char *, size_t);
+
+#endif

@@ -1,0 +1,592 @@
+static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with new values, solve, iterations.\n\
+  -poisson n,...      grids of the 3D Laplacian of PETSc's ksp/tutorials/ex45.c, solved with CG\n\
+  -convdiff n,...     grids of an upwind convection-diffusion equation, solved with GMRES and BiCGStab\n\
+  -file x.mtx,...     Matrix Market or PETSc binary files, likewise; without -poisson and -convdiff alone\n\
+  -small              quick grids\n\
+  -cpu                on the CPU with PETSc's own ILU: one block a rank\n\
+  -only name,...      these preconditioners of the table alone\n\
+  -repeat n           rounds after the first, of which the median is shown\n\
+  -json file          appends a JSON line a case; without it they go to standard output\n\n";
+
+#include <math.h>
+#include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
+#include <petscdevice.h>
+#include <petscdm.h>
+#include <petscdmda.h>
+#include <petscksp.h>
+#include <petsctime.h>
+#include <petscsyncilu.h>
+#include "bench.h"
+
+enum {
+  LIST = 16,
+  WHY  = 600,
+  LINE = 800
+};
+static const double too_long = 4.0; /* s of a round, after which one round is enough */
+
+/* A preconditioner: options without dash and prefix, the first one's value PETSc's type. */
+typedef struct {
+  const char *name;
+  const char *options[3];
+} Preconditioner;
+
+static const Preconditioner on_gpu[] = {
+  {"syncilu",            {"pc_type syncilu"}                                  },
+  {"syncilu relax 0.99", {"pc_type syncilu", "pc_syncilu_relax 0.99"}         },
+  {"syncilu list",       {"pc_type syncilu", "pc_syncilu_update list"}        },
+  {"syncilu vect",       {"pc_type syncilu", "pc_syncilu_update vect"}        },
+  {"syncilu ell",        {"pc_type syncilu", "pc_syncilu_solve ell"}          },
+  {"syncilu csr",        {"pc_type syncilu", "pc_syncilu_solve csr"}          },
+  {"ilu",                {"pc_type ilu", "pc_factor_mat_solver_type cusparse"}},
+  {"jacobi",             {"pc_type jacobi"}                                   },
+  {"none",               {"pc_type none"}                                     },
+  {"gamg",               {"pc_type gamg"}                                     },
+};
+static const Preconditioner on_cpu[] = {
+  {"ilu", {"pc_type ilu"}},
+};
+static const Preconditioner on_cpus[] = {
+  {"bjacobi ilu", {"pc_type bjacobi", "sub_pc_type ilu"}},
+};
+
+/* What came out of one preconditioner. */
+typedef struct {
+  const char        *name;
+  BenchSample        first, again, solve;
+  double             setup, refactor, time; /* medians; NAN where there is none */
+  PetscInt           its;
+  KSPConvergedReason reason;
+  PetscReal          residual; /* |b - A x| / |b| */
+  char               backend[8];
+  PetscInt64         bytes; /* of plan and factor, -1 unknown */
+  PetscBool          failed;
+  char               why[WHY];
+} Outcome;
+
+typedef struct {
+  PetscInt    repeat;
+  PetscReal   rtol, peclet;
+  PetscInt    max_it;
+  PetscBool   cpu;
+  PetscMPIInt ranks;
+  MatType     mattype;
+  VecType     vectype;
+  char       *only[LIST];
+  PetscInt    nonly;
+  BenchJSON   json;
+  PetscInt    failures, prefixes;
+  PetscInt    room;
+  char (*failed)[LINE];
+} Bench;
+
+typedef struct {
+  char name[64];
+  Mat  A;
+  Vec  b, x, r;
+} Problem;
+
+/* ---- problems ---- */
+
+/*
+   Rows of interior points: differences of second order, with convection upwind, of which speed[d] is the velocity times the mesh width over the diffusion. Rows of the boundary: the diagonal alone,
+   as in PETSc's ex45, whose matrix this is without convection; the entries beside it are zeros in the pattern.
+*/
+static PetscErrorCode Assemble(DM da, PetscReal peclet, Mat A, Vec b)
+{
+  PetscScalar ***rhs;
+  PetscInt       m, xs, ys, zs, xm, ym, zm;
+  PetscReal      h;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(da, NULL, &m, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(da, &xs, &ys, &zs, &xm, &ym, &zm));
+  PetscCall(DMDAVecGetArray(da, b, &rhs));
+  h = 1.0 / (PetscReal)(m - 1);
+  for (PetscInt k = zs; k < zs + zm; k++) {
+    for (PetscInt j = ys; j < ys + ym; j++) {
+      for (PetscInt i = xs; i < xs + xm; i++) {
+        MatStencil      row, col[7];
+        PetscScalar     v[7];
+        PetscReal       diagonal = 6 * h;
+        PetscInt        n        = 0;
+        const PetscReal x = i * h, y = j * h;
+        /* turns, so that no ordering of the rows follows it everywhere */
+        const PetscReal speed[3] = {peclet * (3 + PetscCosReal(PETSC_PI * y)) / 4, peclet * PetscCosReal(PETSC_PI * x), peclet * PetscSinReal(2 * PETSC_PI * y)};
+
+        row.i = i;
+        row.j = j;
+        row.k = k;
+        row.c = 0;
+        if (i == 0 || j == 0 || k == 0 || i == m - 1 || j == m - 1 || k == m - 1) {
+          v[0] = rhs[k][j][i] = diagonal;
+          PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, v, INSERT_VALUES));
+          continue;
+        }
+        for (PetscInt d = 0; d < 3; d++) {
+          for (PetscInt side = -1; side <= 1; side += 2) {
+            const PetscReal convection = PetscMax(-side * speed[d], 0) * h;
+
+            col[n] = row;
+            if (d == 0) col[n].i += side;
+            else if (d == 1) col[n].j += side;
+            else col[n].k += side;
+            v[n++] = -h - convection;
+            diagonal += convection;
+          }
+        }
+        col[n]       = row;
+        v[n++]       = diagonal;
+        rhs[k][j][i] = h * h * h;
+        PetscCall(MatSetValuesStencil(A, 1, &row, n, col, v, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(DMDAVecRestoreArray(da, b, &rhs));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GridCreate(const Bench *bench, PetscInt n, PetscReal peclet, Problem *p)
+{
+  DM da;
+
+  PetscFunctionBegin;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetMatType(da, bench->mattype));
+  PetscCall(DMSetVecType(da, bench->vectype));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, &p->A));
+  PetscCall(DMCreateGlobalVector(da, &p->b));
+  PetscCall(Assemble(da, peclet, p->A, p->b));
+  /* the matrix must not bring its grid along: preconditioners would take it */
+  PetscCall(MatSetDM(p->A, NULL));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FileCreate(const Bench *bench, const char *file, Problem *p)
+{
+  Vec ones;
+
+  PetscFunctionBegin;
+  PetscCall(BenchLoad(PETSC_COMM_WORLD, file, MATAIJ, &p->A));
+  PetscCall(MatConvert(p->A, bench->mattype, MAT_INPLACE_MATRIX, &p->A));
+  PetscCall(MatCreateVecs(p->A, &ones, &p->b));
+  PetscCall(VecSet(ones, 1.0));
+  PetscCall(MatMult(p->A, ones, p->b));
+  PetscCall(VecDestroy(&ones));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rest of a problem, and its first product, which brings the matrix to where it is used. */
+static PetscErrorCode ProblemFinish(Problem *p)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(p->b, &p->x));
+  PetscCall(VecDuplicate(p->b, &p->r));
+  PetscCall(MatMult(p->A, p->b, p->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemDestroy(Problem *p)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&p->A));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(VecDestroy(&p->x));
+  PetscCall(VecDestroy(&p->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- runs ---- */
+
+/* The time when all ranks and the device are done. */
+static PetscErrorCode Clock(PetscLogDouble *t)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  {
+    PetscDeviceContext context;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+#endif
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscCall(PetscTime(t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(PC pc, double *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(Clock(&t0));
+  PetscCall(PCSetUp(pc));
+  /* preconditioners made of blocks, as block Jacobi, factor them only here */
+  PetscCall(PCSetUpOnBlocks(pc));
+  PetscCall(Clock(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(KSP ksp, Problem *p, double *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(Clock(&t0));
+  PetscCall(KSPSolve(ksp, p->b, p->x));
+  PetscCall(Clock(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc takes the values from here on for new ones, in the memory where they are; those of the block that a preconditioner of blocks looks at too. */
+static PetscErrorCode MarkNew(Mat A)
+{
+  Mat block;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(MatGetDiagonalBlock(A, &block));
+  if (block != A) PetscCall(PetscObjectStateIncrease((PetscObject)block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One round: a new preconditioner and a solve, then new values on the same pattern and a solve. */
+static PetscErrorCode Round(const Bench *bench, const Preconditioner *c, const char *prefix, KSPType type, Problem *p, KSP *ksp, double t[4], Outcome *out)
+{
+  PC        pc;
+  PetscBool ours;
+  PetscReal norm, residual;
+
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
+  for (int k = 0; k < 3 && c->options[k]; k++) {
+    char option[160];
+
+    PetscCall(PetscSNPrintf(option, sizeof(option), "-%s%s", prefix, c->options[k]));
+    PetscCall(PetscOptionsInsertString(NULL, option));
+  }
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPSetOperators(*ksp, p->A, p->A));
+  PetscCall(KSPSetTolerances(*ksp, bench->rtol, PETSC_DEFAULT, PETSC_DEFAULT, bench->max_it));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(SetUp(pc, &t[0]));
+  PetscCall(KSPSetUp(*ksp)); /* the solver's own work vectors are no preconditioner's time */
+  PetscCall(Solve(*ksp, p, &t[1]));
+  PetscCall(MarkNew(p->A));
+  PetscCall(SetUp(pc, &t[2]));
+  t[3] = t[1];
+  if (t[1] < too_long / 2) PetscCall(Solve(*ksp, p, &t[3]));
+
+  PetscCall(KSPGetIterationNumber(*ksp, &out->its));
+  PetscCall(KSPGetConvergedReason(*ksp, &out->reason));
+  PetscCall(MatMult(p->A, p->x, p->r));
+  PetscCall(VecAYPX(p->r, -1.0, p->b));
+  PetscCall(VecNorm(p->r, NORM_2, &residual));
+  PetscCall(VecNorm(p->b, NORM_2, &norm));
+  out->residual = residual / norm;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &ours));
+  if (ours) {
+    SyncILUStatistics stats;
+
+    PetscCall(PCSyncILUGetStatistics(pc, &stats));
+    PetscCall(PetscStrncpy(out->backend, SyncILUBackends[stats.backend], sizeof(out->backend)));
+    out->bytes = stats.bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first round loads libraries and kernels, and is not counted. */
+static PetscErrorCode Run(Bench *bench, const Preconditioner *c, KSPType type, Problem *p, KSP *ksp, Outcome *out)
+{
+  PetscInt repeat = 1;
+  char     prefix[32];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "case%" PetscInt_FMT "_", bench->prefixes++));
+  for (PetscInt r = -1; r < repeat; r++) {
+    double t[4];
+
+    PetscCall(KSPDestroy(ksp));
+    PetscCall(Round(bench, c, prefix, type, p, ksp, t, out));
+    if (r < 0) {
+      const double all = t[0] + t[1] + t[2] + t[3];
+
+      repeat = all > too_long ? 1 : PetscMin(bench->repeat, BENCH_REPEAT_MAX / 2);
+      if (!bench->cpu || all <= too_long) continue;
+      repeat = 0; /* a core has nothing to load */
+    }
+    out->first.t[out->first.n++] = t[0];
+    out->again.t[out->again.n++] = t[2];
+    out->solve.t[out->solve.n++] = t[1];
+    out->solve.t[out->solve.n++] = t[3];
+  }
+  out->setup    = BenchMedian(&out->first);
+  out->refactor = BenchMedian(&out->again);
+  out->time     = BenchMedian(&out->solve);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- output ---- */
+
+static PetscErrorCode Failed(Bench *bench, const char *problem, const char *name, const char *why)
+{
+  PetscFunctionBegin;
+  BenchProgress("FAILED: %s, %s: %s", problem, name, why);
+  if (bench->failures == bench->room) {
+    const PetscInt room = 2 * bench->room + 64;
+    char(*more)[LINE];
+
+    PetscCall(PetscMalloc1(room, &more));
+    PetscCall(PetscArraycpy(more, bench->failed, bench->failures));
+    PetscCall(PetscFree(bench->failed));
+    bench->failed = more;
+    bench->room   = room;
+  }
+  PetscCall(PetscSNPrintf(bench->failed[bench->failures++], LINE, "%s, %s: %s", problem, name, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static double Total(const Outcome *o)
+{
+  return o->failed || o->reason <= 0 ? NAN : o->setup + o->time;
+}
+
+/* How many times faster than the named one. */
+static double Against(const char *name, PetscInt n, const Outcome *all, const Outcome *o)
+{
+  for (PetscInt k = 0; k < n; k++) {
+    PetscBool same;
+
+    if (PetscStrcmp(all[k].name, name, &same) == PETSC_SUCCESS && same) return Total(&all[k]) / Total(o);
+  }
+  return NAN;
+}
+
+static PetscErrorCode PrintNumber(int width, const char *format, double number)
+{
+  char text[32];
+
+  PetscFunctionBegin;
+  if (isnan(number)) PetscCall(PetscStrncpy(text, "-", sizeof(text)));
+  else (void)snprintf(text, sizeof(text), format, number);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %*s", width, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPType type, PetscInt n, const Outcome *all)
+{
+  MatInfo  info;
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(p->A, &rows, NULL));
+  PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used, (double)bench->rtol, bench->cpu ? "CPU" : "GPU"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-20s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve", "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
+  for (PetscInt k = 0; k < n; k++) {
+    const Outcome *o = &all[k];
+    char           remarks[WHY + 64];
+
+    remarks[0] = 0;
+    if (o->failed) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "failed: %s", o->why));
+    else if (o->reason <= 0) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s", KSPConvergedReasons[o->reason]));
+    else if (o->backend[0]) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s, %.1f MB", o->backend, 1e-6 * (double)o->bytes));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-20s", o->name));
+    PetscCall(PrintNumber(6, "%.0f", o->failed ? NAN : (double)o->its));
+    PetscCall(PrintNumber(10, "%.2f", 1e3 * o->setup));
+    PetscCall(PrintNumber(10, "%.2f", 1e3 * o->refactor));
+    PetscCall(PrintNumber(10, "%.2f", 1e3 * o->time));
+    PetscCall(PrintNumber(11, "%.2f", 1e3 * Total(o)));
+    PetscCall(PrintNumber(8, "%.2f", Against("ilu", n, all, o)));
+    PetscCall(PrintNumber(8, "%.2f", Against("none", n, all, o)));
+    PetscCall(PrintNumber(10, "%.1e", o->failed ? NAN : (double)o->residual));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", remarks));
+
+    PetscCall(BenchJSONBegin(bench->json));
+    PetscCall(BenchJSONText(bench->json, "bench", "solvers"));
+    PetscCall(BenchJSONText(bench->json, "problem", p->name));
+    PetscCall(BenchJSONText(bench->json, "solver", type));
+    PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
+    PetscCall(BenchJSONNumber(bench->json, "ranks", bench->ranks));
+    PetscCall(BenchJSONNumber(bench->json, "rows", rows));
+    PetscCall(BenchJSONNumber(bench->json, "nonzeros", info.nz_used));
+    PetscCall(BenchJSONText(bench->json, "preconditioner", o->name));
+    if (o->failed) PetscCall(BenchJSONText(bench->json, "failed", o->why));
+    else {
+      PetscCall(BenchJSONText(bench->json, "backend", o->backend));
+      PetscCall(BenchJSONText(bench->json, "reason", KSPConvergedReasons[o->reason]));
+      PetscCall(BenchJSONNumber(bench->json, "converged", o->reason > 0));
+      PetscCall(BenchJSONNumber(bench->json, "iterations", (double)o->its));
+      PetscCall(BenchJSONNumber(bench->json, "setup", o->setup));
+      PetscCall(BenchJSONNumber(bench->json, "refactor", o->refactor));
+      PetscCall(BenchJSONNumber(bench->json, "solve", o->time));
+      PetscCall(BenchJSONNumber(bench->json, "rounds", (double)o->first.n));
+      PetscCall(BenchJSONNumber(bench->json, "residual", (double)o->residual));
+      if (o->bytes >= 0) PetscCall(BenchJSONNumber(bench->json, "bytes", (double)o->bytes));
+    }
+    PetscCall(BenchJSONEnd(bench->json));
+  }
+  fflush(stdout);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
+{
+  const Preconditioner *list = bench->cpu ? (bench->ranks > 1 ? on_cpus : on_cpu) : on_gpu;
+  const PetscInt        size = bench->cpu ? 1 : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(on_gpu);
+  Outcome              *all;
+  PetscInt              n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(size, &all));
+  for (PetscInt c = 0; c < size; c++) {
+    Outcome  *o      = &all[n];
+    KSP       ksp    = NULL;
+    PetscBool wanted = (PetscBool)!bench->nonly, ignored;
+    char      what[128], text[WHY];
+
+    for (PetscInt k = 0; k < bench->nonly && !wanted; k++) PetscCall(PetscStrcmp(bench->only[k], list[c].name, &wanted));
+    if (!wanted) continue;
+    n++;
+    o->name  = list[c].name;
+    o->setup = o->refactor = o->time = NAN;
+    o->bytes                         = -1;
+    BenchProgress("%s, %s: %s", p->name, type, o->name);
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%s with %s", p->name, type));
+    BenchTry(Run(bench, &list[c], type, p, &ksp, o), o->why, sizeof(o->why), &o->failed);
+    if (o->failed) {
+      PetscCall(Failed(bench, what, o->name, o->why));
+      o->setup = o->refactor = o->time = NAN;
+    } else if (o->reason <= 0) PetscCall(Failed(bench, what, o->name, KSPConvergedReasons[o->reason]));
+    BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored); /* what an error left behind may not be fit to be destroyed */
+  }
+  PetscCall(PrintOutcomes(bench, p, type, n, all));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  Bench      *bench;
+  const char *file; /* else a grid */
+  PetscInt    n;
+  PetscReal   peclet;
+} Request;
+
+static PetscErrorCode CreateProblem(const Request *q, Problem *p)
+{
+  PetscFunctionBegin;
+  if (q->file) PetscCall(FileCreate(q->bench, q->file, p));
+  else PetscCall(GridCreate(q->bench, q->n, q->peclet, p));
+  PetscCall(ProblemFinish(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunRequest(const Request *q, int ntypes, const KSPType *types)
+{
+  Problem   p;
+  PetscBool failed, ignored;
+  char      why[WHY], text[WHY];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&p, sizeof(p)));
+  if (q->file) PetscCall(BenchFileName(q->file, p.name, sizeof(p.name)));
+  else PetscCall(PetscSNPrintf(p.name, sizeof(p.name), "%s %" PetscInt_FMT "^3", q->peclet > 0 ? "convdiff" : "poisson", q->n));
+  BenchProgress("%s: assembling", p.name);
+  BenchTry(CreateProblem(q, &p), why, sizeof(why), &failed);
+  if (failed) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: skipped: %s\n", p.name, why));
+    PetscCall(Failed(q->bench, p.name, "matrix", why));
+  } else {
+    for (int t = 0; t < ntypes; t++) PetscCall(RunProblem(q->bench, &p, types[t]));
+  }
+  BenchTry(ProblemDestroy(&p), text, sizeof(text), &ignored);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt      poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, failures;
+  const KSPType symmetric[] = {KSPCG}, general[]      = {KSPGMRES, KSPBCGS};
+  char         *files[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
+  PetscBool     small = PETSC_FALSE, set[2], filed, only;
+  Bench        *bench;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUInitializePackage());
+  PetscCall(PetscNew(&bench));
+  bench->repeat = 3;
+  bench->rtol   = 1e-5;
+  bench->peclet = 1.0;
+  bench->max_it = 10000;
+  bench->nonly  = LIST;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &bench->ranks));
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Solver bench", NULL);
+  PetscCall(PetscOptionsIntArray("-poisson", "Points in each direction", NULL, poisson, &npoisson, &set[0]));
+  PetscCall(PetscOptionsIntArray("-convdiff", "Points in each direction", NULL, convdiff, &nconvdiff, &set[1]));
+  PetscCall(PetscOptionsStringArray("-file", "Matrix files", NULL, files, &nfiles, &filed));
+  PetscCall(PetscOptionsBool("-small", "Quick grids", NULL, small, &small, NULL));
+  PetscCall(PetscOptionsBool("-cpu", "On the CPU with PETSc's own ILU", NULL, bench->cpu, &bench->cpu, NULL));
+  PetscCall(PetscOptionsStringArray("-only", "These preconditioners alone", NULL, bench->only, &bench->nonly, &only));
+  PetscCall(PetscOptionsBoundedInt("-repeat", "Rounds after the first, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
+  PetscCall(PetscOptionsReal("-rtol", "Relative tolerance of the solvers", NULL, bench->rtol, &bench->rtol, NULL));
+  PetscCall(PetscOptionsReal("-peclet", "Cell Peclet number of convection-diffusion", NULL, bench->peclet, &bench->peclet, NULL));
+  PetscCall(PetscOptionsInt("-max_it", "Most iterations", NULL, bench->max_it, &bench->max_it, NULL));
+  PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
+  PetscOptionsEnd();
+  if (!only) bench->nonly = 0;
+  if (!filed) nfiles = 0;
+  if (!set[0] && !set[1] && !filed) {
+    npoisson  = small ? 1 : 2;
+    nconvdiff = 1;
+    if (small) poisson[0] = convdiff[0] = 33;
+  } else {
+    if (!set[0]) npoisson = 0;
+    if (!set[1]) nconvdiff = 0;
+  }
+  PetscCheck(bench->cpu || bench->ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "The GPU cases run on one rank; several take -cpu");
+  bench->mattype = bench->cpu ? MATAIJ : MATAIJCUSPARSE;
+  bench->vectype = bench->cpu ? VECSTANDARD : VECCUDA;
+  PetscCall(BenchJSONOpen(json, &bench->json));
+  PetscCall(PetscGetVersion(version, sizeof(version)));
+  PetscCall(PetscGetDate(date, sizeof(date)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n%s, %s, %d rank%s\n", date, version, bench->cpu ? "CPU" : "GPU", bench->ranks, bench->ranks == 1 ? "" : "s"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "medians of up to %" PetscInt_FMT " rounds after one that loads libraries; a round: setup, solve, setup with new values, solve\n", bench->repeat));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes; |b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
+
+  for (PetscInt k = 0; k < npoisson; k++) {
+    const Request q = {bench, NULL, poisson[k], 0.0};
+
+    PetscCall(RunRequest(&q, 1, symmetric));
+  }
+  for (PetscInt k = 0; k < nconvdiff; k++) {
+    const Request q = {bench, NULL, convdiff[k], bench->peclet};
+
+    PetscCall(RunRequest(&q, 2, general));
+  }
+  for (PetscInt k = 0; k < nfiles; k++) {
+    const Request q = {bench, files[k], 0, 0.0};
+
+    PetscCall(RunRequest(&q, 2, general));
+  }
+  if (bench->failures) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%" PetscInt_FMT " FAILED:\n", bench->failures));
+  for (PetscInt k = 0; k < bench->failures; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", bench->failed[k]));
+  PetscCall(PetscFree(bench->failed));
+
+  failures = bench->failures;
+  for (PetscInt k = 0; k < nfiles; k++) PetscCall(PetscFree(files[k]));
+  for (PetscInt k = 0; k < bench->nonly; k++) PetscCall(PetscFree(bench->only[k]));
+  PetscCall(BenchJSONClose(&bench->json));
+  PetscCall(PetscFree(bench));
+  PetscCall(PetscFinalize());
+  return failures ? 1 : 0;
+}

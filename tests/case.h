@@ -1,0 +1,36 @@
+/*
+   What the tests of the backends share: a matrix with its ordering and pattern, and what the serial reference makes of it.
+*/
+#ifndef SYNCILU_CASE_H
+#define SYNCILU_CASE_H
+
+#include "engine.h"
+#include "generate.h"
+
+enum {
+  NRHS = 11,   /* more than go through the factor together, and no multiple of anything */
+  BIG  = 90000 /* rows: the reference then solves for one right-hand side */
+};
+
+typedef struct {
+  Mat             A;
+  SyncILUCSR      csr;
+  SyncILUPattern  pattern;
+  SyncILUPivoting piv;
+  SyncILUStatus   status; /* the reference's */
+  PetscScalar    *ref;    /* lval, uval, dinv */
+  PetscInt        nl, nu, n;
+  PetscInt        nrhs;     /* solved for: NRHS, or 1 where there are more than BIG rows */
+  PetscScalar    *b, *x[2]; /* NRHS right-hand sides, and the solutions of the system and its transpose */
+  PetscInt        ld;       /* of them, odd */
+} Case;
+
+/* The matrix in the ordering of that name, on the pattern of that many levels of fill, with that relaxation. The matrix is borrowed until the case is destroyed. */
+extern PetscErrorCode CaseCreate(Mat, const char *, PetscInt, PetscReal, PetscRandom, Case *);
+extern PetscErrorCode CaseDestroy(Case *);
+
+extern PetscErrorCode PatternCopy(const SyncILUPattern *, SyncILUPattern *);
+/* An engine that takes over the pattern, planned; it is an error if its backend asks for another one. */
+extern PetscErrorCode EngineCreate(const SyncILUSettings *, SyncILUPattern *, SyncILUEngine *);
+
+#endif

@@ -1,0 +1,226 @@
+static char help[] = "What an application costs: with vectors on the device there are no copies to or from the host, nothing waits and nothing is allocated. The calls are counted where the program makes\n\
+them, by functions of the runtime's names that this executable puts before the runtime's own.\n\n";
+
+#if !defined(_GNU_SOURCE)
+  #define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+#include "check.h"
+#include "gpu.h"
+
+typedef enum {
+  COPY, /* between host and device */
+  WAIT,
+  ALLOCATE,
+  LAUNCH,
+  COUNTS
+} Count;
+static const char *const names[] = {"copies", "waits", "allocations", "launches"};
+static int               counts[COUNTS];
+
+/*
+   The parts of a function that counts and goes on to the runtime's own: its name, what it counts as, its parameters, its arguments.
+   Pointers to functions are pointers to objects for POSIX, and not for C.
+*/
+#define COUNTED_IF(condition, name, count, parameters, arguments) \
+  extern cudaError_t name parameters; \
+  cudaError_t name        parameters \
+  { \
+    cudaError_t(*next) parameters; \
+    *(void **)&next = dlsym(RTLD_NEXT, #name); \
+    if (condition) counts[count]++; \
+    return next ? next arguments : cudaErrorUnknown; \
+  }
+#define COUNTED(name, count, parameters, arguments) COUNTED_IF(1, name, count, parameters, arguments)
+/* copies that stay on the device are allowed */
+#define COUNTED_COPY(name, parameters, arguments) COUNTED_IF(kind != cudaMemcpyDeviceToDevice, name, COPY, parameters, arguments)
+
+COUNTED_COPY(cudaMemcpy, (void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind), (dst, src, bytes, kind))
+COUNTED_COPY(cudaMemcpyAsync, (void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, src, bytes, kind, stream))
+COUNTED_COPY(cudaMemcpyAsync_ptsz, (void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, src, bytes, kind, stream))
+COUNTED_COPY(cudaMemcpy2D, (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind), (dst, dpitch, src, spitch, width, height, kind))
+COUNTED_COPY(cudaMemcpy2DAsync, (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, dpitch, src, spitch, width, height, kind, stream))
+COUNTED_COPY(cudaMemcpyToSymbol, (const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind), (symbol, src, bytes, offset, kind))
+COUNTED_COPY(cudaMemcpyToSymbolAsync, (const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream), (symbol, src, bytes, offset, kind, stream))
+COUNTED_COPY(cudaMemcpyFromSymbol, (void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind), (dst, symbol, bytes, offset, kind))
+COUNTED_COPY(cudaMemcpyFromSymbolAsync, (void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, symbol, bytes, offset, kind, stream))
+
+COUNTED(cudaDeviceSynchronize, WAIT, (void), ())
+COUNTED(cudaStreamSynchronize, WAIT, (cudaStream_t stream), (stream))
+COUNTED(cudaStreamSynchronize_ptsz, WAIT, (cudaStream_t stream), (stream))
+COUNTED(cudaEventSynchronize, WAIT, (cudaEvent_t event), (event))
+/* asking again and again is waiting too */
+COUNTED(cudaStreamQuery, WAIT, (cudaStream_t stream), (stream))
+COUNTED(cudaEventQuery, WAIT, (cudaEvent_t event), (event))
+
+COUNTED(cudaMalloc, ALLOCATE, (void **pointer, size_t bytes), (pointer, bytes))
+COUNTED(cudaMallocAsync, ALLOCATE, (void **pointer, size_t bytes, cudaStream_t stream), (pointer, bytes, stream))
+COUNTED(cudaMallocFromPoolAsync, ALLOCATE, (void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream), (pointer, bytes, pool, stream))
+COUNTED(cudaMallocManaged, ALLOCATE, (void **pointer, size_t bytes, unsigned int flags), (pointer, bytes, flags))
+COUNTED(cudaMallocPitch, ALLOCATE, (void **pointer, size_t *pitch, size_t width, size_t height), (pointer, pitch, width, height))
+COUNTED(cudaMallocHost, ALLOCATE, (void **pointer, size_t bytes), (pointer, bytes))
+COUNTED(cudaHostAlloc, ALLOCATE, (void **pointer, size_t bytes, unsigned int flags), (pointer, bytes, flags))
+COUNTED(cudaHostRegister, ALLOCATE, (void *pointer, size_t bytes, unsigned int flags), (pointer, bytes, flags))
+COUNTED(cudaFree, ALLOCATE, (void *pointer), (pointer))
+COUNTED(cudaFreeAsync, ALLOCATE, (void *pointer, cudaStream_t stream), (pointer, stream))
+COUNTED(cudaFreeHost, ALLOCATE, (void *pointer), (pointer))
+
+COUNTED(cudaLaunchKernel, LAUNCH, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream), (function, grid, block, args, shared, stream))
+COUNTED(cudaLaunchCooperativeKernel, LAUNCH, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream), (function, grid, block, args, shared, stream))
+COUNTED(cudaLaunchKernelExC, LAUNCH, (const cudaLaunchConfig_t *config, const void *function, void **args), (config, function, args))
+/* what the compiler makes of <<<>>> in newer releases; the first argument is a handle of the function */
+COUNTED(__cudaLaunchKernel, LAUNCH, (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream), (kernel, grid, block, args, shared, stream))
+
+static void CountFrom(int before[COUNTS])
+{
+  memcpy(before, counts, sizeof(counts));
+}
+
+static void CountTo(int count[COUNTS])
+{
+  for (int k = 0; k < COUNTS; k++) count[k] = counts[k] - count[k];
+}
+
+/* What PETSc's log knows of copies, the columns CpuToGpu and GpuToCpu of -log_view. */
+static PetscLogDouble LoggedCopies(void)
+{
+#if defined(PETSC_HAVE_DEVICE) && defined(PETSC_USE_LOG)
+  return petsc_ctog_ct + petsc_gtoc_ct + petsc_ctog_ct_scalar + petsc_gtoc_ct_scalar;
+#else
+  return 0;
+#endif
+}
+
+typedef enum {
+  APPLY,
+  TRANSPOSED,
+  MANY,
+  KINDS
+} Kind;
+static const char *const kinds[] = {"PCApply()", "PCApplyTranspose()", "PCMatApply()"};
+
+static PetscErrorCode ApplyOnce(PC pc, Kind kind, Vec b, Vec x, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  if (kind == APPLY) PetscCall(PCApply(pc, b, x));
+  else if (kind == TRANSPOSED) PetscCall(PCApplyTranspose(pc, b, x));
+  else PetscCall(PCMatApply(pc, B, X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestMatrix(const char *pattern, const char *options, PetscRandom rand)
+{
+  Mat            A, B, X;
+  Vec            b, x;
+  PC             pc;
+  PetscInt       n;
+  int            count[COUNTS];
+  PetscLogDouble logged;
+  PetscOptions   db;
+
+  PetscFunctionBegin;
+  Watch("%s %s", pattern, options);
+  PetscCall(GenerateMatrix(pattern, 8000, rand, &A));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
+#endif
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, 6, NULL, &B));
+  PetscCall(MatSetRandom(B, rand));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(MatConvert(B, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &B));
+#endif
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+
+  PetscCall(PetscOptionsCreate(&db));
+  PetscCall(PetscOptionsInsertString(db, options));
+  PetscCall(PetscOptionsPush(db));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&db));
+  CountFrom(count);
+  PetscCall(PCSetUp(pc));
+  CountTo(count);
+  /* if the counting functions were not called, this test would find nothing */
+  for (int k = 0; k < COUNTS; k++) CHECK(count[k] > 0, "%s %s: no %s counted in the setup, so that they are not counted at all", pattern, options, names[k]);
+  printf("%s %s: setup: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, count[COPY], count[WAIT], count[ALLOCATE], count[LAUNCH]);
+
+  for (int round = 0; round < 2; round++) {
+    for (Kind kind = APPLY; kind < KINDS; kind++) {
+      /* the first of its kind may complete the plan and brings the vectors to the device */
+      PetscCall(ApplyOnce(pc, kind, b, x, B, X));
+      CallCUDA(cudaDeviceSynchronize());
+      logged = LoggedCopies();
+      CountFrom(count);
+      for (int k = 0; k < 20; k++) PetscCall(ApplyOnce(pc, kind, b, x, B, X));
+      CountTo(count);
+      logged = LoggedCopies() - logged;
+      CallCUDA(cudaDeviceSynchronize());
+      printf("%s %s: 20 %s: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, kinds[kind], count[COPY], count[WAIT], count[ALLOCATE], count[LAUNCH]);
+      CHECK(count[LAUNCH] >= 20, "%s %s: 20 %s launch %d kernels", pattern, options, kinds[kind], count[LAUNCH]);
+#if defined(PETSC_HAVE_CUDA)
+      for (int k = COPY; k <= ALLOCATE; k++) CHECK(count[k] == 0, "%s %s: 20 %s make %d %s", pattern, options, kinds[kind], count[k], names[k]);
+      CHECK(logged == 0, "%s %s: 20 %s copy %g times by PETSc's log", pattern, options, kinds[kind], logged);
+#else
+      CHECK(count[ALLOCATE] == 0, "%s %s: 20 %s make %d allocations", pattern, options, kinds[kind], count[ALLOCATE]);
+      (void)logged;
+#endif
+    }
+    /* new values, made on the device: the host reads what became of the factorization, and no more */
+    PetscCall(MatScale(A, 1.5));
+    CallCUDA(cudaDeviceSynchronize());
+    CountFrom(count);
+    PetscCall(PCSetUp(pc));
+    CountTo(count);
+    printf("%s %s: refactorization: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, count[COPY], count[WAIT], count[ALLOCATE], count[LAUNCH]);
+#if defined(PETSC_HAVE_CUDA)
+    CHECK(count[COPY] <= 1, "%s %s: a refactorization makes %d copies", pattern, options, count[COPY]);
+    CHECK(count[WAIT] <= 1, "%s %s: a refactorization waits %d times", pattern, options, count[WAIT]);
+#endif
+    CHECK(count[ALLOCATE] == 0, "%s %s: a refactorization makes %d allocations", pattern, options, count[ALLOCATE]);
+  }
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  int         devices = 0;
+
+  if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) {
+    printf("skipped: the CUDA backend computes with real numbers in double precision\n");
+    return SKIPPED;
+  }
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
+    printf("skipped: no GPU\n");
+    return SKIPPED;
+  }
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(SyncILUInitializePackage());
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(TestMatrix("7pt", "", rand));
+  PetscCall(TestMatrix("7pt", "-pc_syncilu_update list -pc_syncilu_solve ell", rand));
+  PetscCall(TestMatrix("7pt", "-pc_syncilu_update vect -pc_syncilu_solve csr", rand));
+  PetscCall(TestMatrix("27pt", "", rand));
+  PetscCall(TestMatrix("27pt", "-pc_syncilu_update vect -pc_syncilu_solve ell", rand));
+  PetscCall(TestMatrix("27pt", "-pc_factor_levels 1", rand));
+  PetscCall(TestMatrix("7pt_random", "-pc_factor_mat_ordering_type rcm -pc_syncilu_relax 0.9", rand));
+  PetscCall(PetscRandomDestroy(&rand));
+  (void)alarm(0);
+  if (CheckReport("cuda_apply")) return 1;
+  PetscCall(PetscFinalize());
+  return 0;
+}

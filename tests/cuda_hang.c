@@ -1,0 +1,630 @@
+static char help[] = "Nothing makes a kernel wait for ever: zero, infinite and undefined numbers in matrix and right-hand side, among them the one that marks what is not computed yet, and patterns without what\n\
+a factorization needs. What comes out is what the reference and the host's backend say.\n\n";
+
+#include <stdint.h>
+#include "check.h"
+#include "case.h"
+#include "gpu.h"
+
+/* Numbers by their bits: of the undefined ones there are many, and all bits set is what no arithmetic gives and a kernel may take for "not yet". */
+static const struct {
+  const char *name;
+  uint64_t    bits;
+} numbers[] = {
+  {"0",                        0x0000000000000000u},
+  {"-0",                       0x8000000000000000u},
+  {"1e-20",                    0x3bc79ca10c924223u},
+  {"a denormalized number",    0x0000000000000001u},
+  {"infinity",                 0x7ff0000000000000u},
+  {"-infinity",                0xfff0000000000000u},
+  {"all bits set",             0xffffffffffffffffu},
+  {"all bits set but one",     0xfffffffffffffffeu},
+  {"all bits set but the top", 0x7fffffffffffffffu},
+  {"the usual NaN",            0x7ff8000000000000u},
+  {"the usual -NaN",           0xfff8000000000000u},
+  {"a signaling NaN",          0x7ff0000000000001u},
+  {"a signaling -NaN",         0xfff0000000000001u}
+};
+enum {
+  NUMBERS  = sizeof(numbers) / sizeof(numbers[0]),
+  INFINITE = 4, /* the first of the infinite ones */
+  NANS     = 6, /* the first of the undefined ones */
+  POISON   = 6
+};
+
+static PetscScalar Number(int k)
+{
+  double      d;
+  PetscScalar s;
+
+  memcpy(&d, &numbers[k].bits, sizeof(d));
+  s = (PetscScalar)d;
+  if (sizeof(s) == sizeof(d)) memcpy(&s, &d, sizeof(d)); /* a copy in a register might make a signaling NaN a quiet one */
+  return s;
+}
+
+/* What can be wrong with the values of a matrix. */
+typedef enum {
+  PIVOT,  /* the pivot of a row is the number */
+  LEFT,   /* the first entry of L in the row */
+  RIGHT,  /* the last entry of U in the row */
+  CANCEL, /* the pivot is 4 until the elimination makes it zero */
+  EACH,   /* every entry */
+  MANY,   /* the pivots of every seventh row */
+  DIAGONAL
+} Where;
+static const char *const places[] = {"pivot", "first entry of L", "last entry of U", "cancellation", "every entry", "every seventh pivot", "diagonal"};
+
+/* Writes to a the values of the case with a number in its place; false if there is no such place. Rows count as in the factor. */
+static PetscBool Spoil(const Case *c, Where where, PetscInt row, int number, PetscScalar *a)
+{
+  const SyncILUPattern *p    = &c->pattern;
+  PetscBool             done = PETSC_FALSE;
+  PetscInt              most = -1;
+
+  memcpy(a, c->csr.a, (size_t)c->csr.nnz * sizeof(*a));
+  for (PetscInt i = 0; i < c->n; i++) {
+    const PetscInt r = p->row ? p->row[i] : i;
+
+    for (PetscInt k = c->csr.i[r]; k < c->csr.i[r + 1]; k++) {
+      const PetscInt j = p->colinv ? p->colinv[c->csr.j[k]] : c->csr.j[k];
+
+      switch (where) {
+      case PIVOT:
+      case MANY:
+        if (where == PIVOT ? i != row : i % 7 != 3) break;
+        if (j < i) a[k] = 0.0;
+        if (j == i) {
+          memcpy(&a[k], (PetscScalar[]){Number(number)}, sizeof(*a));
+          done = PETSC_TRUE;
+        }
+        break;
+      case LEFT:
+        if (i != row || j >= i || done) break;
+        memcpy(&a[k], (PetscScalar[]){Number(number)}, sizeof(*a));
+        done = PETSC_TRUE;
+        break;
+      case RIGHT:
+        if (i == row && j > i) most = k;
+        break;
+      case CANCEL: /* row - 1 is (0 ... 0 2 1), row is (0 ... 0 8 4) up to the diagonal: 4 - 8 / 2 * 1 = 0 */
+        if (i == row - 1) {
+          if (j < i) a[k] = 0.0;
+          if (j == i) a[k] = 2.0;
+          if (j == row) {
+            a[k] = 1.0;
+            done = PETSC_TRUE;
+          }
+        } else if (i == row) {
+          if (j < row - 1) a[k] = 0.0;
+          if (j == row - 1) a[k] = 8.0;
+          if (j == row) a[k] = 4.0;
+        }
+        break;
+      case DIAGONAL:
+        if (j != i) break;
+        /* fall through */
+      case EACH:
+        memcpy(&a[k], (PetscScalar[]){Number(number)}, sizeof(*a));
+        done = PETSC_TRUE;
+      }
+    }
+  }
+  if (most >= 0) memcpy(&a[most], (PetscScalar[]){Number(number)}, sizeof(*a));
+  return (PetscBool)(done || most >= 0);
+}
+
+static PetscErrorCode Factor(SyncILUEngine e, const SyncILUCSR *csr, PetscReal zeropivot)
+{
+  MatFactorInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = zeropivot;
+  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
+  PetscCall(SyncILUEngineFactor(e, csr, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the reference solves to, up to rounding, and not a number where its solution is none. Infinite entries may as well be none where sums end in another order. */
+static PetscErrorCode Compare(PetscInt n, const PetscScalar *x, const PetscScalar *ref, PetscBool nans, const char *what, const char *more)
+{
+  PetscReal max = 0.0;
+  PetscInt  i;
+
+  PetscFunctionBegin;
+  for (i = 0; i < n; i++) {
+    if (!PetscIsInfOrNanScalar(ref[i])) max = PetscMax(max, PetscAbsScalar(ref[i]));
+  }
+  for (i = 0; i < n; i++) {
+    if (PetscIsInfOrNanScalar(ref[i]) ? !PetscIsInfOrNanScalar(x[i]) || (nans && PetscIsNanScalar(ref[i]) && !PetscIsNanScalar(x[i])) : !(PetscAbsScalar(x[i] - ref[i]) <= 1e-12 * max)) break;
+  }
+  CHECK(i == n, "%s, %s: the solution has %g in row %" PetscInt_FMT ", the reference %g", what, more, (double)PetscRealPart(x[i]), i, (double)PetscRealPart(ref[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Spoiled values, of which the reference has found the row already. */
+typedef struct {
+  char          name[96];
+  PetscScalar  *a;
+  SyncILUStatus status;
+} Spoiled;
+
+static PetscErrorCode SpoilAll(const Case *c, Spoiled *list, int *count)
+{
+  const PetscInt rows[] = {0, 1, c->n / 2, c->n - 1};
+  PetscScalar   *ref;
+
+  PetscFunctionBegin;
+  *count = 0;
+  PetscCall(PetscMalloc1(c->nl + c->nu + c->n, &ref));
+  for (Where where = PIVOT; where <= DIAGONAL; where++) {
+    for (int r = 0; r < 4; r++) {
+      for (int k = 0; k < NUMBERS; k++) {
+        Spoiled   *s = &list[*count];
+        SyncILUCSR csr;
+
+        if (where == CANCEL && (k || !rows[r])) continue;
+        if ((where == LEFT || where == RIGHT) && k < INFINITE) continue;
+        if (where >= EACH && (r || (where == EACH && k > 2 && k != POISON))) continue;
+        if (r == 1 && k != POISON && where != CANCEL) continue;
+        PetscCall(PetscMalloc1(c->csr.nnz, &s->a));
+        if (!Spoil(c, where, rows[r], k, s->a)) {
+          PetscCall(PetscFree(s->a));
+          continue;
+        }
+        PetscCall(PetscSNPrintf(s->name, sizeof(s->name), "%s (row %" PetscInt_FMT ") %s", places[where], rows[r], numbers[k].name));
+        csr   = c->csr;
+        csr.a = s->a;
+        PetscCall(SyncILUReferenceFactor(&c->pattern, &csr, &c->piv, ref, ref + c->nl, ref + c->nl + c->nu, &s->status));
+        (*count)++;
+      }
+    }
+  }
+  PetscCall(PetscFree(ref));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const SyncILUUpdate   updates[]  = {SYNCILU_UPDATE_LIST, SYNCILU_UPDATE_VECT};
+static const SyncILUSolve    solves[]   = {SYNCILU_SOLVE_ELL, SYNCILU_SOLVE_CSR};
+static const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP};
+
+static PetscErrorCode EngineFor(const Case *c, int update, int solve, int analysis, SyncILUBackend backend, SyncILUEngine *e)
+{
+  SyncILUSettings settings;
+  SyncILUPattern  pattern;
+
+  PetscFunctionBegin;
+  SyncILUSettingsInitialize(&settings);
+  settings.backend  = backend;
+  settings.update   = updates[update];
+  settings.solve    = solves[solve];
+  settings.analysis = analyses[analysis];
+  settings.relax    = c->piv.relax;
+  PetscCall(PatternCopy(&c->pattern, &pattern));
+  PetscCall(EngineCreate(&settings, &pattern, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool Finite(PetscInt n, const PetscScalar *a)
+{
+  for (PetscInt k = 0; k < n; k++) {
+    if (PetscIsInfOrNanScalar(a[k])) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The row the reference rejects first, whatever the values; whatever the factor, solves end; and good values give a good factor after bad ones. */
+static PetscErrorCode TestValues(const Case *c, SyncILUEngine e, const char *what, const Spoiled *list, int count)
+{
+  PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(c->ld * 2, &x));
+  for (int k = 0; k < count; k++) {
+    const SyncILUStatus *want = &list[k].status, *got = &e->status;
+    SyncILUCSR           csr = c->csr;
+    PetscBool            early;
+
+    Watch("%s, %s", what, list[k].name);
+    csr.a = list[k].a;
+    PetscCall(Factor(e, &csr, c->piv.zeropivot));
+    /* relaxed, what is dropped is the difference of two sums, and of two that are infinite, or no numbers, a row earlier than in the reference */
+    early = (PetscBool)(c->piv.relax != 0.0 && got->row >= 0 && (want->row < 0 || got->row < want->row) && !got->shift && !Finite(c->csr.nnz, list[k].a));
+    CHECK(early || (got->row == want->row && got->shift == want->shift && got->shifted == 0), "%s, %s: row %" PetscInt_FMT " is rejected first, in the reference row %" PetscInt_FMT, what, list[k].name, got->row, want->row);
+    if (want->row >= 0 && !early) {
+      const PetscBool same = PetscIsInfOrNanReal(want->pivot) ? PetscIsInfOrNanReal(got->pivot) : PetscAbsReal(got->pivot - want->pivot) <= c->piv.zeropivot;
+
+      CHECK(same, "%s, %s: pivot %g, in the reference %g", what, list[k].name, (double)got->pivot, (double)want->pivot);
+    }
+    for (int t = 0; t < 2; t++) PetscCall(SyncILUEngineSolve(e, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, 2, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
+    if (k % 8 == 7 || k == count - 1) {
+      PetscCall(Factor(e, &c->csr, c->piv.zeropivot));
+      CHECK(got->row < 0, "%s, good values after %s: row %" PetscInt_FMT " is rejected", what, list[k].name, got->row);
+      for (int t = 0; t < 2; t++) {
+        PetscCall(SyncILUEngineSolve(e, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, 1, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
+        PetscCall(Compare(c->n, x, c->x[t], PETSC_TRUE, what, "good values after bad ones"));
+      }
+    }
+  }
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Right-hand sides with a few numbers that are none: in their own solution alone, where the reference has them. */
+static PetscErrorCode TestRightHandSides(const Case *c, SyncILUEngine e, const char *what)
+{
+  enum {
+    COLUMNS = 5,
+    SPOILED = 2
+  };
+  const PetscInt rows[] = {0, c->n / 2, c->n - 1, -1};
+  PetscScalar   *b, *x, *ref, *device;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(c->ld * COLUMNS, &b, c->ld * COLUMNS, &x, c->n, &ref));
+  PetscCall(Upload(NULL, (size_t)(c->ld * COLUMNS) * sizeof(PetscScalar), &device));
+  PetscCall(Factor(e, &c->csr, c->piv.zeropivot));
+  for (int k = INFINITE; k < NUMBERS; k++) {
+    for (int r = 0; r < 4; r++) {
+      char         more[128];
+      PetscScalar *column = b + SPOILED * c->ld;
+
+      PetscCall(PetscArraycpy(b, c->b, c->ld * COLUMNS));
+      for (PetscInt i = 0; i < c->n; i++) {
+        if (rows[r] < 0 || i == rows[r]) memcpy(&column[i], (PetscScalar[]){Number(k)}, sizeof(*b));
+      }
+      for (int t = 0; t < 2; t++) {
+        const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
+
+        PetscCall(PetscSNPrintf(more, sizeof(more), "%s in row %" PetscInt_FMT " of the right-hand side, transposed %d", numbers[k].name, rows[r], t));
+        Watch("%s, %s", what, more);
+        PetscCall(SyncILUReferenceSolve(&c->pattern, c->ref, c->ref + c->nl, c->ref + c->nl + c->nu, trans, column, ref));
+        /* alone */
+        PetscCall(SyncILUEngineSolve(e, trans, 1, column, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
+        PetscCall(Compare(c->n, x, ref, (PetscBool)(k >= NANS), what, more));
+        /* among others, in the device's memory, in place */
+        CallCUDA(cudaMemcpy(device, b, (size_t)(c->ld * COLUMNS) * sizeof(PetscScalar), cudaMemcpyHostToDevice));
+        CallCUDA(cudaDeviceSynchronize());
+        PetscCall(SyncILUEngineSolve(e, trans, COLUMNS, device, c->ld, device, c->ld, PETSC_MEMTYPE_DEVICE));
+        CallCUDA(cudaDeviceSynchronize());
+        CallCUDA(cudaMemcpy(x, device, (size_t)(c->ld * COLUMNS) * sizeof(PetscScalar), cudaMemcpyDeviceToHost));
+        for (int q = 0; q < COLUMNS; q++) PetscCall(Compare(c->n, x + q * c->ld, q == SPOILED ? ref : c->x[t] + q * c->ld, (PetscBool)(k >= NANS), what, more));
+        /* and nothing of it stays behind */
+        PetscCall(SyncILUEngineSolve(e, trans, 1, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
+        PetscCall(Compare(c->n, x, c->x[t], PETSC_TRUE, what, "a good right-hand side after a bad one"));
+      }
+    }
+  }
+  CallCUDA(cudaFree(device));
+  PetscCall(PetscFree3(b, x, ref));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestMatrix(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscReal relax, PetscRandom rand)
+{
+  Mat      A;
+  Case     c;
+  Spoiled *list;
+  int      count;
+
+  PetscFunctionBegin;
+  Watch("the reference's factors of %s", pattern);
+  PetscCall(GenerateMatrix(pattern, n, rand, &A));
+  PetscCall(CaseCreate(A, ordering, levels, relax, rand, &c));
+  PetscCall(PetscMalloc1((DIAGONAL + 1) * 4 * NUMBERS, &list));
+  PetscCall(SpoilAll(&c, list, &count));
+  for (int u = 0; u < 2; u++) {
+    for (int a = 0; a < 3; a++) {
+      SyncILUEngine e;
+      char          what[160];
+      const int     s = (u + a) % 2;
+
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%s n %" PetscInt_FMT " %s levels %" PetscInt_FMT " relax %g, update %s, solve %s, analysis %s", pattern, n, ordering, levels, (double)relax, SyncILUUpdates[updates[u]], SyncILUSolves[solves[s]], SyncILUAnalyses[analyses[a]]));
+      PetscCall(EngineFor(&c, u, s, a, SYNCILU_BACKEND_CUDA, &e));
+      PetscCall(TestValues(&c, e, what, list, count));
+      PetscCall(TestRightHandSides(&c, e, what));
+      PetscCall(SyncILUEngineDestroy(&e));
+    }
+  }
+  for (int k = 0; k < count; k++) PetscCall(PetscFree(list[k].a));
+  PetscCall(PetscFree(list));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether two solutions agree; those of a factor whose small pivots made it grow need not, since rounding grows with it. */
+static PetscBool Close(PetscInt n, const PetscScalar *x, const PetscScalar *ref, PetscReal tolerance)
+{
+  PetscReal max = 0.0;
+
+  for (PetscInt i = 0; i < n; i++) {
+    if (PetscIsInfOrNanScalar(ref[i]) || PetscAbsScalar(ref[i]) > 1e6) return PETSC_TRUE;
+    max = PetscMax(max, PetscAbsScalar(ref[i]));
+  }
+  for (PetscInt i = 0; i < n; i++) {
+    if (!(PetscAbsScalar(x[i] - ref[i]) <= tolerance * max)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* A copy of a matrix whose rows can be cut and mixed up. */
+typedef struct {
+  SyncILUCSR   csr;
+  PetscInt    *i, *j;
+  PetscScalar *a;
+} Rows;
+
+static PetscErrorCode RowsCreate(const SyncILUCSR *csr, Rows *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(csr->n + 1, &r->i, csr->nnz, &r->j, csr->nnz, &r->a));
+  PetscCall(PetscArraycpy(r->i, csr->i, csr->n + 1));
+  PetscCall(PetscArraycpy(r->j, csr->j, csr->nnz));
+  PetscCall(PetscArraycpy(r->a, csr->a, csr->nnz));
+  r->csr   = *csr;
+  r->csr.i = r->i;
+  r->csr.j = r->j;
+  r->csr.a = r->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsDestroy(Rows *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(r->i, r->j, r->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes away the diagonal of a row, or all of it. */
+static void Remove(Rows *r, PetscInt row, PetscBool diagonal)
+{
+  PetscInt to = r->i[row], from = to, end = r->i[row + 1];
+
+  for (; from < r->csr.nnz; from++) {
+    if (from < end && (!diagonal || r->j[from] == row)) continue;
+    r->j[to]   = r->j[from];
+    r->a[to++] = r->a[from];
+  }
+  for (PetscInt k = row + 1; k <= r->csr.n; k++) r->i[k] -= r->csr.nnz - to;
+  r->csr.nnz = to;
+}
+
+/* Patterns that a backend must not take from the matrix as they are, and the factor of the diagonal that is filled in. */
+static PetscErrorCode TestIrregular(PetscRandom rand)
+{
+  const char *const kinds[] = {"row without diagonal", "empty row", "columns out of order", "column twice", "column past the end", "negative column"};
+  Mat               A;
+  Case              c;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("7pt", 1000, rand, &A));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+  for (int kind = 0; kind < 6; kind++) {
+    for (int where = 0; where < 3; where++) {
+      const PetscInt row = where == 0 ? 0 : where == 1 ? 517 : c.n - 1;
+      Rows           r;
+      SyncILUCSR     dev;
+      PetscInt      *j;
+
+      Watch("%s, row %" PetscInt_FMT, kinds[kind], row);
+      PetscCall(RowsCreate(&c.csr, &r));
+      j = r.j + r.i[row];
+      switch (kind) {
+      case 0:
+      case 1:
+        Remove(&r, row, (PetscBool)(kind == 0));
+        break;
+      case 2: {
+        const PetscInt t = j[0];
+
+        j[0] = j[1];
+        j[1] = t;
+        break;
+      }
+      case 3:
+        if (j[0] == row) j[2] = j[1];
+        else j[1] = j[0];
+        break;
+      case 4:
+        j[r.i[row + 1] - r.i[row] - 1] = row == c.n - 1 ? c.n : c.n + 1000000;
+        if (row == c.n - 1) j[r.i[row + 1] - r.i[row] - 2] = row;
+        break;
+      default:
+        j[0] = -1;
+        if (row == 0) j[1] = 0;
+      }
+      dev     = r.csr;
+      dev.mem = PETSC_MEMTYPE_DEVICE;
+      PetscCall(Upload(r.i, (size_t)(c.n + 1) * sizeof(PetscInt), &dev.i));
+      PetscCall(Upload(r.j, (size_t)r.csr.nnz * sizeof(PetscInt), &dev.j));
+      PetscCall(Upload(r.a, (size_t)r.csr.nnz * sizeof(PetscScalar), &dev.a));
+      for (int device = 0; device < 2; device++) {
+        SyncILUSettings settings;
+        SyncILUEngine   e;
+        PetscBool       regular = PETSC_TRUE;
+
+        SyncILUSettingsInitialize(&settings);
+        settings.backend = SYNCILU_BACKEND_CUDA;
+        PetscCall(SyncILUEngineCreate(&settings, c.n, &e));
+        PetscCall((*e->ops->adopt)(e, device ? &dev : &r.csr, &regular));
+        CHECK(!regular, "%s, row %" PetscInt_FMT ", device memory %d: taken for regular", kinds[kind], row, device);
+        if (kind == 0 && !regular) { /* the same engine goes on with the symbolic phase's pattern */
+          const SyncILUFill fill = {0, 1};
+          PetscScalar      *ref, *x, *y;
+          SyncILUStatus     status;
+          PetscBool         again;
+
+          PetscCall(SyncILUPatternCreate(&r.csr, NULL, NULL, fill, &e->pattern));
+          PetscCall(SyncILUEngineSetUp(e, &again));
+          CHECK(!again && e->pattern.added == 1, "%" PetscInt_FMT " diagonal entries added", e->pattern.added);
+          PetscCall(PetscMalloc3(c.nl + c.nu + c.n, &ref, c.n, &x, c.n, &y));
+          PetscCall(SyncILUReferenceFactor(&e->pattern, &r.csr, &c.piv, ref, ref + c.nl, ref + c.nl + c.nu, &status));
+          PetscCall(Factor(e, device ? &dev : &r.csr, c.piv.zeropivot));
+          CHECK(e->status.row == status.row, "%s: row %" PetscInt_FMT " is rejected, in the reference row %" PetscInt_FMT, kinds[kind], e->status.row, status.row);
+          PetscCall(SyncILUEngineSolve(e, SYNCILU_NOTRANS, 1, c.b, c.n, x, c.n, PETSC_MEMTYPE_HOST));
+          if (status.row < 0) {
+            PetscCall(SyncILUReferenceSolve(&e->pattern, ref, ref + c.nl, ref + c.nl + c.nu, SYNCILU_NOTRANS, c.b, y));
+            CHECK(Close(c.n, x, y, 1e-9), "%s, row %" PetscInt_FMT ": the solution differs", kinds[kind], row); /* a pivot made by updates alone may be small */
+          }
+          PetscCall(PetscFree3(ref, x, y));
+        }
+        PetscCall(SyncILUEngineDestroy(&e));
+      }
+      CallCUDA(cudaFree((void *)dev.i));
+      CallCUDA(cudaFree((void *)dev.j));
+      CallCUDA(cudaFree((void *)dev.a));
+      PetscCall(RowsDestroy(&r));
+    }
+  }
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool Alike(PetscReal a, PetscReal b, PetscReal tolerance)
+{
+  return (PetscBool)(a == b || PetscAbsReal(a - b) <= tolerance * PetscMax(PetscAbsReal(a), PetscAbsReal(b)) || (PetscIsInfOrNanReal(a) && PetscIsInfOrNanReal(b)));
+}
+
+/* Shifts take the turns they take on the host, and end where they end there. */
+static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscRandom rand)
+{
+  const struct {
+    MatFactorShiftType type;
+    PetscReal          amount, zeropivot;
+  } shifts[] = {
+    {MAT_SHIFT_NONE,              0.0,   1e-12},
+    {MAT_SHIFT_NONZERO,           0.1,   1e-12},
+    {MAT_SHIFT_NONZERO,           1e-3,  0.5  },
+    {MAT_SHIFT_NONZERO,           1e-10, 1e-12},
+    {MAT_SHIFT_NONZERO,           0.0,   1e-12},
+    {MAT_SHIFT_POSITIVE_DEFINITE, 0.0,   1e-12},
+    {MAT_SHIFT_POSITIVE_DEFINITE, 0.0,   0.3  },
+    {MAT_SHIFT_INBLOCKS,          1.0,   1e-12},
+    {MAT_SHIFT_INBLOCKS,          0.5,   3.0  },
+    {MAT_SHIFT_INBLOCKS,          0.0,   1e-12}
+  };
+  const struct {
+    Where where;
+    int   number; /* -1: the matrix as it is, -2: every ninth diagonal entry with the other sign */
+  } what[] = {
+    {PIVOT,    -1      },
+    {PIVOT,    -2      },
+    {PIVOT,    0       },
+    {PIVOT,    2       },
+    {MANY,     0       },
+    {CANCEL,   0       },
+    {DIAGONAL, 0       },
+    {EACH,     0       },
+    {PIVOT,    INFINITE},
+    {PIVOT,    POISON  },
+    {LEFT,     POISON  },
+    {RIGHT,    NANS + 3},
+    {MANY,     POISON  }
+  };
+  Mat           A;
+  Case          c;
+  SyncILUEngine host, e[2];
+  PetscScalar  *a, *x, *y;
+
+  PetscFunctionBegin;
+  Watch("shifts, %s", pattern);
+  PetscCall(GenerateMatrix(pattern, n, rand, &A));
+  PetscCall(CaseCreate(A, ordering, levels, 0.0, rand, &c));
+  PetscCall(PetscMalloc3(c.csr.nnz, &a, c.n, &x, c.n, &y));
+  PetscCall(EngineFor(&c, 0, 0, 0, SYNCILU_BACKEND_HOST, &host));
+  for (int u = 0; u < 2; u++) PetscCall(EngineFor(&c, u, u, 1 + u, SYNCILU_BACKEND_CUDA, &e[u]));
+  for (size_t w = 0; w < sizeof(what) / sizeof(what[0]); w++) {
+    SyncILUCSR csr = c.csr;
+
+    if (what[w].number >= 0) {
+      if (!Spoil(&c, what[w].where, c.n / 2, what[w].number, a)) continue;
+    } else {
+      PetscCall(PetscArraycpy(a, c.csr.a, c.csr.nnz));
+      for (PetscInt i = 0; i < c.n && what[w].number == -2; i += 9) {
+        for (PetscInt k = c.csr.i[i]; k < c.csr.i[i + 1]; k++) {
+          if (c.csr.j[k] == i) a[k] = -a[k];
+        }
+      }
+    }
+    csr.a = a;
+    for (size_t s = 0; s < sizeof(shifts) / sizeof(shifts[0]); s++) {
+      MatFactorInfo info;
+
+      PetscCall(MatFactorInfoInitialize(&info));
+      info.shifttype   = (PetscReal)shifts[s].type;
+      info.shiftamount = shifts[s].amount;
+      info.zeropivot   = shifts[s].zeropivot;
+      Watch("shift %s by %g, zero pivot %g, %s, %s", MatFactorShiftTypes[shifts[s].type], (double)shifts[s].amount, (double)shifts[s].zeropivot, pattern, places[what[w].where]);
+      PetscCall(SyncILUEngineFactor(host, &csr, &info));
+      for (int u = 0; u < 2; u++) {
+        const SyncILUStatus *want = &host->status, *got = &e[u]->status;
+        char                 name[256];
+
+        PetscCall(PetscSNPrintf(name, sizeof(name), "%s, update %s, shift %s by %g, zero pivot %g, %s %s", pattern, SyncILUUpdates[updates[u]], MatFactorShiftTypes[shifts[s].type], (double)shifts[s].amount, (double)shifts[s].zeropivot, places[what[w].where],
+                                what[w].number < 0 ? "as it was, or negative" : numbers[what[w].number].name));
+        PetscCall(SyncILUEngineFactor(e[u], &csr, &info));
+        CHECK(got->row == want->row && got->shift == want->shift, "%s: row %" PetscInt_FMT " is rejected, on the host row %" PetscInt_FMT, name, got->row, want->row);
+        CHECK(e[u]->attempts == host->attempts, "%s: %" PetscInt_FMT " attempts, on the host %" PetscInt_FMT, name, e[u]->attempts, host->attempts);
+        CHECK(Alike(e[u]->amount, host->amount, 1e-12), "%s: amount %g, on the host %g", name, (double)e[u]->amount, (double)host->amount);
+        /* behind a breakdown pivots are what they are */
+        CHECK(want->row >= 0 || got->shifted == want->shifted, "%s: %" PetscInt_FMT " pivots shifted, on the host %" PetscInt_FMT, name, got->shifted, want->shifted);
+        if (want->row >= 0) CHECK(Alike(got->pivot, want->pivot, 1e-8) || PetscMax(got->pivot, want->pivot) < 1e-10, "%s: pivot %g, on the host %g", name, (double)got->pivot, (double)want->pivot);
+        for (int t = 0; t < 2; t++) {
+          const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
+
+          PetscCall(SyncILUEngineSolve(e[u], trans, 1, c.b, c.n, x, c.n, PETSC_MEMTYPE_HOST));
+          if (want->row >= 0) continue;
+          PetscCall(SyncILUEngineSolve(host, trans, 1, c.b, c.n, y, c.n, PETSC_MEMTYPE_HOST));
+          CHECK(Close(c.n, x, y, 1e-7), "%s: the solution differs, transposed %d", name, t);
+        }
+      }
+    }
+  }
+  for (int u = 0; u < 2; u++) PetscCall(SyncILUEngineDestroy(&e[u]));
+  PetscCall(SyncILUEngineDestroy(&host));
+  PetscCall(PetscFree3(a, x, y));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  PetscBool   available;
+  char        why[256];
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUCUDAAvailable(&available, why, sizeof(why)));
+  if (!available) {
+    printf("skipped: %s\n", why);
+    PetscCall(PetscFinalize());
+    return SKIPPED;
+  }
+  watch_seconds = 20;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(TestMatrix("tridiagonal", 1000, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("7pt", 1000, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("27pt", 512, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("7pt_random", 1000, MATORDERINGRCM, 1, 0.9, rand));
+  PetscCall(TestMatrix("random", 1025, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("arrow", 700, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("denserow", 1025, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("random200", 400, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("tridiagonal", 3, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestMatrix("diagonal", 1, MATORDERINGNATURAL, 0, 0.0, rand));
+  PetscCall(TestIrregular(rand));
+  PetscCall(TestShifts("tridiagonal", 200, MATORDERINGNATURAL, 0, rand));
+  PetscCall(TestShifts("7pt", 1000, MATORDERINGNATURAL, 0, rand));
+  PetscCall(TestShifts("27pt", 343, MATORDERINGNATURAL, 0, rand));
+  PetscCall(TestShifts("7pt", 343, MATORDERINGRCM, 2, rand));
+  PetscCall(TestShifts("random", 300, MATORDERINGNATURAL, 0, rand));
+  PetscCall(PetscRandomDestroy(&rand));
+  (void)alarm(0);
+  if (CheckReport("cuda_hang")) return 1;
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,611 @@
+static char help[] = "The CUDA backend inside PETSc: the iterations of the host's backend, with vectors on the host and on the device, and the life of a preconditioner.\n\n";
+
+#include "check.h"
+#include "problem.h"
+#include "gpu.h"
+#include "../kernels/tuning.h"
+
+#if defined(PETSC_HAVE_CUDA)
+  #define KINDS 2 /* of vectors and matrices */
+#else
+  #define KINDS 1
+#endif
+static const char *const kinds[] = {"host", "device"};
+
+/* Matrix and vectors in the memory of the device. */
+static PetscErrorCode ToDevice(Mat *A)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(MatConvert(*A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, A));
+#else
+  (void)A;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemMove(Problem *p)
+{
+  PetscFunctionBegin;
+  PetscCall(ToDevice(&p->A));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(VecDestroy(&p->x));
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(VecSet(p->b, 1.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Residual(Problem *p, PetscReal *norm)
+{
+  Vec r;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(p->b, &r));
+  PetscCall(MatMult(p->A, p->x, r));
+  PetscCall(CheckDifference(r, p->b, norm));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Both backends take the same iterations. */
+static PetscErrorCode Compare(Problem *p, const char *options, const char *kind)
+{
+  char               all[512];
+  PetscInt           want, got;
+  PetscReal          norm;
+  KSP                ksp;
+  PC                 pc;
+  SyncILUStatistics  s;
+  KSPConvergedReason reason;
+
+  PetscFunctionBegin;
+  Watch("%s, %s", options, kind);
+  PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type syncilu -pc_syncilu_backend host %s", options));
+  PetscCall(SolveWith(p, all, &want, NULL));
+  PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type syncilu -pc_syncilu_backend cuda %s", options));
+  PetscCall(SolveWith(p, all, &got, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PCSyncILUGetStatistics(pc, &s));
+  PetscCall(Residual(p, &norm));
+  CHECK(got == want && want > 0 && want < 500, "%s, %s vectors: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, options, kind, got, want);
+  CHECK(reason > 0 && norm < 1e-2, "%s, %s vectors: %s, residual %g", options, kind, KSPConvergedReasons[reason], (double)norm);
+  CHECK(s.backend == SYNCILU_BACKEND_CUDA && s.threads == 0, "%s: runs on %s with %" PetscInt_FMT " threads", options, SyncILUBackends[s.backend], s.threads);
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestIterations(void)
+{
+  const char *const solvers[] = {"-ksp_type gmres", "-ksp_type bcgs", "-ksp_type bicg", "-ksp_type fgmres -ksp_pc_side right"};
+  const char *const options[] = {"", "-pc_factor_levels 1", "-pc_factor_levels 2 -pc_factor_mat_ordering_type rcm", "-pc_factor_mat_ordering_type rcm", "-pc_factor_mat_ordering_type nd -pc_factor_levels 1", "-pc_factor_shift_type nonzero -pc_factor_shift_amount 0.1 -pc_factor_zeropivot 1", "-pc_factor_shift_type positive_definite -pc_factor_zeropivot 2", "-pc_factor_shift_type inblocks -pc_factor_shift_amount 1 -pc_factor_zeropivot 3", "-pc_factor_diagonal_fill", "-pc_syncilu_update list -pc_syncilu_solve ell -pc_syncilu_analysis asap", "-pc_syncilu_update vect -pc_syncilu_solve csr -pc_syncilu_analysis alap", "-pc_syncilu_update vect -pc_syncilu_solve ell -pc_syncilu_analysis none -pc_syncilu_vector_size 4", "-pc_syncilu_relax 0.9"};
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    Problem p;
+
+    PetscCall(ProblemCreate(9, 0.7, &p));
+    if (kind) PetscCall(ProblemMove(&p));
+    for (int s = 0; s < 4; s++) {
+      for (size_t o = 0; o < sizeof(options) / sizeof(options[0]); o++) {
+        char both[400];
+
+        PetscCall(PetscSNPrintf(both, sizeof(both), "%s %s", solvers[s], options[o]));
+        PetscCall(Compare(&p, both, kinds[kind]));
+      }
+    }
+    PetscCall(ProblemDestroy(&p));
+    PetscCall(ProblemCreate(12, 0.0, &p));
+    if (kind) PetscCall(ProblemMove(&p));
+    PetscCall(Compare(&p, "-ksp_type cg", kinds[kind]));
+    PetscCall(Compare(&p, "-ksp_type cg -pc_factor_levels 1", kinds[kind]));
+    PetscCall(Compare(&p, "-ksp_type cg -pc_type ilu -pc_factor_mat_solver_type syncilu", kinds[kind]));
+    PetscCall(ProblemDestroy(&p));
+    /* relaxation on a grid that takes some iterations, as in the test of the host's backend */
+    PetscCall(ProblemCreate(64, 0.0, &p));
+    if (kind) PetscCall(ProblemMove(&p));
+    {
+      const char *const w[]    = {"0", "0.9", "0.95", "0.99", "1"};
+      const PetscInt    want[] = {43, 26, 22, 18, 24};
+
+      for (int k = 0; k < 5; k++) {
+        char     all[256];
+        PetscInt its;
+
+        PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type cg -ksp_rtol 1e-5 -pc_type syncilu -pc_syncilu_backend cuda -pc_syncilu_relax %s", w[k]));
+        Watch("%s", all);
+        PetscCall(SolveWith(&p, all, &its, NULL));
+        CHECK(its == want[k], "relaxation %s, %s vectors: %" PetscInt_FMT " iterations, expected %" PetscInt_FMT, w[k], kinds[kind], its, want[k]);
+      }
+    }
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values are seen by every kind of solve, without another analysis; the matrix has them on the host or on the device. */
+static PetscErrorCode TestRefactorization(PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    Mat               A;
+    Vec               b, x, y, r;
+    PC                pc[2];
+    KSP               ksp;
+    PetscReal         diff;
+    SyncILUStatistics s;
+
+    Watch("refactorization, %s", kinds[kind]);
+    PetscCall(GenerateMatrix("27pt", 1000, rand, &A));
+    if (kind) PetscCall(ToDevice(&A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(x, &y));
+    PetscCall(VecDuplicate(x, &r));
+    PetscCall(VecSetRandom(b, NULL));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc[k]));
+      PetscCall(PCSetType(pc[k], PCSYNCILU));
+      PetscCall(PCSyncILUSetBackend(pc[k], k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
+      PetscCall(PCSetOperators(pc[k], A, A));
+    }
+    for (int step = 0; step < 6; step++) {
+      for (int k = 0; k < 2; k++) PetscCall(PCSetUp(pc[k]));
+      for (int trans = 0; trans < 2; trans++) {
+        if (trans) {
+          PetscCall(PCApplyTranspose(pc[0], b, y));
+          PetscCall(PCApplyTranspose(pc[1], b, x));
+        } else {
+          PetscCall(PCApply(pc[0], b, y));
+          PetscCall(PCApply(pc[1], b, x));
+        }
+        PetscCall(CheckDifference(x, y, &diff));
+        CHECK(diff <= 1e-12, "step %d, %s vectors, transposed %d: differs from the host's backend by %g", step, kinds[kind], trans, (double)diff);
+      }
+      if (step % 2) PetscCall(GenerateValues(A, rand));
+      else PetscCall(MatScale(A, 1.25));
+    }
+    PetscCall(PCSyncILUGetStatistics(pc[1], &s));
+    CHECK(s.analyses == 1 && s.factorizations == 6, "%" PetscInt_FMT " analyses and %" PetscInt_FMT " factorizations for one pattern and six sets of values", s.analyses, s.factorizations);
+    /* a vector on the host with a matrix on the device, and the other way round */
+    {
+      Vec hb, hx;
+
+      PetscCall(VecCreateSeq(PETSC_COMM_SELF, 1000, &hb));
+      PetscCall(VecDuplicate(hb, &hx));
+      PetscCall(VecCopy(b, hb));
+      for (int k = 0; k < 2; k++) PetscCall(PCSetUp(pc[k]));
+      PetscCall(PCApply(pc[0], b, y));
+      PetscCall(PCApply(pc[1], hb, hx));
+      PetscCall(VecCopy(hx, x));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff <= 1e-12, "plain vectors, matrix on the %s: differs from the host's backend by %g", kinds[kind], (double)diff);
+      PetscCall(PCApply(pc[1], hb, x));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff <= 1e-12, "from a plain vector to one on the %s: differs from the host's backend by %g", kinds[kind], (double)diff);
+      PetscCall(PCApply(pc[1], b, hx));
+      PetscCall(VecCopy(hx, x));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff <= 1e-12, "to a plain vector from one on the %s: differs from the host's backend by %g", kinds[kind], (double)diff);
+      PetscCall(VecDestroy(&hb));
+      PetscCall(VecDestroy(&hx));
+    }
+    for (int k = 0; k < 2; k++) PetscCall(PCDestroy(&pc[k]));
+    /* BiCG solves with the transposed factor, whose values are others after a refactorization */
+    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPSetType(ksp, KSPBICG));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+    PetscCall(KSPGetPC(ksp, &pc[0]));
+    PetscCall(PCSetType(pc[0], PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc[0], SYNCILU_BACKEND_CUDA));
+    for (int step = 0; step < 3; step++) {
+      KSPConvergedReason reason;
+
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCall(MatMult(A, x, r));
+      PetscCall(CheckDifference(r, b, &diff));
+      CHECK(reason > 0 && diff < 1e-7, "bicg, step %d, %s vectors: residual %g", step, kinds[kind], (double)diff);
+      PetscCall(KSPSolveTranspose(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCall(MatMultTranspose(A, x, r));
+      PetscCall(CheckDifference(r, b, &diff));
+      CHECK(reason > 0 && diff < 1e-7, "bicg transposed, step %d, %s vectors: residual %g", step, kinds[kind], (double)diff);
+      PetscCall(GenerateValues(A, rand));
+    }
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(VecDestroy(&r));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Many right-hand sides at once, in matrices on the host and on the device. */
+static PetscErrorCode TestMany(PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    Mat       A, B, X[2];
+    PC        pc[2];
+    PetscReal norm, all;
+
+    Watch("many right-hand sides, %s", kinds[kind]);
+    PetscCall(GenerateMatrix("7pt", 1000, rand, &A));
+    if (kind) PetscCall(ToDevice(&A));
+    PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, 1000, 37, NULL, &B));
+    PetscCall(MatSetRandom(B, rand));
+#if defined(PETSC_HAVE_CUDA)
+    if (kind) PetscCall(MatConvert(B, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &B));
+#endif
+    for (int k = 0; k < 2; k++) {
+      PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X[k]));
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc[k]));
+      PetscCall(PCSetType(pc[k], PCSYNCILU));
+      PetscCall(PCSyncILUSetBackend(pc[k], k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
+      PetscCall(PCSetOperators(pc[k], A, A));
+      PetscCall(PCSetUp(pc[k]));
+      PetscCall(PCMatApply(pc[k], B, X[k]));
+    }
+    PetscCall(MatNorm(X[0], NORM_FROBENIUS, &all));
+    PetscCall(MatAXPY(X[0], -1.0, X[1], SAME_NONZERO_PATTERN));
+    PetscCall(MatNorm(X[0], NORM_FROBENIUS, &norm));
+    CHECK(norm <= 1e-12 * all && all > 0, "many right-hand sides, %s: differs from the host's backend by %g of %g", kinds[kind], (double)norm, (double)all);
+    for (int k = 0; k < 2; k++) {
+      PetscCall(PCDestroy(&pc[k]));
+      PetscCall(MatDestroy(&X[k]));
+    }
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A breakdown is a reason, with the row; and good values work again. */
+static PetscErrorCode TestBreakdown(void)
+{
+  const PetscScalar values[] = {0.0, 1e-20, NAN, INFINITY};
+  const PetscInt    n = 1000, row = 617;
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    for (int v = 0; v < 4; v++) {
+      for (int rcm = 0; rcm < 2; rcm++) {
+        Mat                A;
+        KSP                ksp;
+        PC                 pc;
+        Vec                b, x;
+        KSPConvergedReason reason;
+        PCFailedReason     why;
+        SyncILUStatistics  s;
+        char               text[16384], want[128];
+
+        Watch("breakdown by %g", (double)PetscRealPart(values[v]));
+        PetscCall(Tridiagonal(n, row, values[v], 0.0, &A));
+        if (kind) PetscCall(ToDevice(&A));
+        PetscCall(MatCreateVecs(A, &x, &b));
+        PetscCall(VecSet(b, 1.0));
+        PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+        PetscCall(KSPSetOperators(ksp, A, A));
+        PetscCall(KSPGetPC(ksp, &pc));
+        PetscCall(PCSetType(pc, PCSYNCILU));
+        PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+        if (rcm) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGRCM));
+        PetscCall(KSPSolve(ksp, b, x));
+        PetscCall(KSPGetConvergedReason(ksp, &reason));
+        PetscCall(PCGetFailedReason(pc, &why));
+        PetscCall(PCSyncILUGetStatistics(pc, &s));
+        CHECK(reason == KSP_DIVERGED_PC_FAILED && why == PC_FACTOR_NUMERIC_ZEROPIVOT, "pivot %g, %s: %s, reason %d", (double)PetscRealPart(values[v]), kinds[kind], KSPConvergedReasons[reason], (int)why);
+        CHECK(rcm ? s.failed_row >= 0 && s.failed_row < n : s.failed_row == row, "pivot %g, %s: row %" PetscInt_FMT ", expected %" PetscInt_FMT, (double)PetscRealPart(values[v]), kinds[kind], s.failed_row, row);
+        PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+        PetscCall(PetscSNPrintf(want, sizeof(want), "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix", s.failed_row, row));
+        CHECK(strstr(text, want), "the view lacks \"%s\":\n%s", want, text);
+        PetscCall(MatSetValue(A, row, row, 4.0, INSERT_VALUES));
+        PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        PetscCall(KSPSetOperators(ksp, A, A));
+        PetscCall(KSPSolve(ksp, b, x));
+        PetscCall(KSPGetConvergedReason(ksp, &reason));
+        CHECK(reason > 0, "good values after a breakdown by %g, %s: %s", (double)PetscRealPart(values[v]), kinds[kind], KSPConvergedReasons[reason]);
+        PetscCall(KSPDestroy(&ksp));
+        PetscCall(MatDestroy(&A));
+        PetscCall(VecDestroy(&b));
+        PetscCall(VecDestroy(&x));
+      }
+    }
+    /* with a shift it is none */
+    for (int t = 0; t < 3; t++) {
+      const MatFactorShiftType types[] = {MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
+      Mat                      A;
+      PC                       pc[2];
+      SyncILUStatistics        s[2];
+
+      PetscCall(Tridiagonal(200, 100, 0.0, -1.0, &A));
+      if (kind) PetscCall(ToDevice(&A));
+      for (int k = 0; k < 2; k++) {
+        PCFailedReason why;
+
+        PetscCall(PCCreate(PETSC_COMM_SELF, &pc[k]));
+        PetscCall(PCSetType(pc[k], PCSYNCILU));
+        PetscCall(PCSyncILUSetBackend(pc[k], k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
+        PetscCall(PCFactorSetShiftType(pc[k], types[t]));
+        PetscCall(PCFactorSetShiftAmount(pc[k], 0.1));
+        PetscCall(PCSetOperators(pc[k], A, A));
+        PetscCall(PCSetUp(pc[k]));
+        PetscCall(PCGetFailedReason(pc[k], &why));
+        PetscCall(PCSyncILUGetStatistics(pc[k], &s[k]));
+        CHECK(!why && s[k].failed_row < 0, "%s: reason %d", MatFactorShiftTypes[types[t]], (int)why);
+        PetscCall(PCDestroy(&pc[k]));
+      }
+      CHECK(s[0].pivots_shifted == s[1].pivots_shifted && s[0].shift_attempts == s[1].shift_attempts && PetscAbsReal(s[0].shift_amount - s[1].shift_amount) <= 1e-12 * s[0].shift_amount, "%s: %" PetscInt_FMT " pivots shifted by %g in %" PetscInt_FMT " attempts, on the host %" PetscInt_FMT " by %g in %" PetscInt_FMT, MatFactorShiftTypes[types[t]],
+            s[1].pivots_shifted, (double)s[1].shift_amount, s[1].shift_attempts, s[0].pivots_shifted, (double)s[0].shift_amount, s[0].shift_attempts);
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What runs is said; the memory it takes is that of the matrix three times at most, where the library chooses the strategies. */
+static PetscErrorCode TestView(PetscRandom rand)
+{
+  const char *const matrices[] = {"7pt", "27pt", "random", "tridiagonal", "5pt_rcm"};
+  const char *const lines[]    = {"backend: cuda (asked for)", "device: ", "factorization: ", "solve: ", "order: ", "bytes held: ", "levels: L "};
+  char              text[16384];
+
+  PetscFunctionBegin;
+  for (int m = 0; m < 5; m++) {
+    Mat               A;
+    PC                pc;
+    Vec               b, x;
+    PetscInt          n;
+    MatInfo           info;
+    SyncILUStatistics s;
+
+    Watch("view and bytes, %s", matrices[m]);
+    PetscCall(GenerateMatrix(matrices[m], 64000, rand, &A));
+    PetscCall(ToDevice(&A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecSet(b, 1.0));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(MatGetSize(A, &n, NULL));
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    PetscCall(PCSyncILUGetStatistics(pc, &s));
+    {
+      const PetscLogDouble csr = 12.0 * info.nz_used + 4.0 * (n + 1);
+
+      printf("%s, %" PetscInt_FMT " rows: %.2f times the bytes of the matrix\n", matrices[m], n, (double)s.bytes / csr);
+      CHECK(s.bytes > 0 && (double)s.bytes <= 3 * csr, "%s: %" PetscInt64_FMT " bytes held, %.2f times those of the matrix", matrices[m], s.bytes, (double)s.bytes / csr);
+    }
+    CHECK(s.levels[0] > 0 && s.levels[1] > 0 && s.level_rows[0] > 0 && s.nonzeros == (PetscInt)info.nz_used, "%s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " entries", matrices[m], s.levels[0], s.levels[1], s.nonzeros);
+    PetscCall(CheckView((PetscObject)pc, m ? PETSC_VIEWER_DEFAULT : PETSC_VIEWER_ASCII_INFO_DETAIL, text, sizeof(text)));
+    for (size_t l = 0; l < sizeof(lines) / sizeof(lines[0]); l++) CHECK(strstr(text, lines[l]), "%s: the view lacks \"%s\":\n%s", matrices[m], lines[l], text);
+    if (m == 0) printf("%s", text);
+    /* the levels are those of the host */
+    {
+      SyncILUStatistics h;
+
+      PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_HOST));
+      PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ASAP));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCSyncILUGetStatistics(pc, &h));
+      CHECK(h.backend == SYNCILU_BACKEND_HOST && h.levels[0] == s.levels[0] && h.levels[1] == s.levels[1], "%s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, on the host %" PetscInt_FMT " and %" PetscInt_FMT, matrices[m], s.levels[0], s.levels[1], h.levels[0], h.levels[1]);
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Left to the library, small blocks stay on the host. */
+static PetscErrorCode TestAuto(PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (int large = 0; large < 2; large++) {
+    Mat               A;
+    PC                pc;
+    SyncILUStatistics s;
+    char              text[16384];
+
+    Watch("auto");
+    PetscCall(GenerateMatrix("tridiagonal", SYNCILU_CUDA_MIN_ROWS - 1 + large, rand, &A));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCSyncILUGetStatistics(pc, &s));
+    CHECK(s.backend == (large ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST), "auto, %" PetscInt_FMT " rows: runs on %s", s.rows, SyncILUBackends[s.backend]);
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(strstr(text, large ? "backend: cuda (auto: " : "backend: host (auto: "), "auto is not explained:\n%s", text);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A strategy that is asked for runs, or the error names the option. */
+static PetscErrorCode TestStrategies(PetscRandom rand)
+{
+  const SyncILUUpdate updates[] = {SYNCILU_UPDATE_SHARED, SYNCILU_UPDATE_ADAPT, SYNCILU_UPDATE_PARALLEL, SYNCILU_UPDATE_FLOW, SYNCILU_UPDATE_LIST, SYNCILU_UPDATE_VECT};
+  const SyncILUSolve  solves[]  = {SYNCILU_SOLVE_MR, SYNCILU_SOLVE_HYB, SYNCILU_SOLVE_FLOW, SYNCILU_SOLVE_LEVELSET, SYNCILU_SOLVE_ELL, SYNCILU_SOLVE_CSR};
+  Mat                 A;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("27pt", 1000, rand, &A));
+  for (int k = 0; k < 12; k++) {
+    const char *name = k < 6 ? SyncILUUpdates[updates[k]] : SyncILUSolves[solves[k - 6]];
+    PC          pc;
+    char        want[64], text[16384];
+
+    Watch("strategy %s", name);
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+    if (k < 6) PetscCall(PCSyncILUSetUpdate(pc, updates[k]));
+    else PetscCall(PCSyncILUSetSolve(pc, solves[k - 6]));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PetscSNPrintf(want, sizeof(want), "-pc_syncilu_%s %s", k < 6 ? "update" : "solve", name));
+    if (k % 6 < 4) CHECK_ERROR(PCSetUp(pc), PETSC_ERR_SUP, want);
+    else {
+      PetscCall(PCSetUp(pc));
+      PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+      PetscCall(PetscSNPrintf(want, sizeof(want), "%s: %s", k < 6 ? "factorization" : "solve", name));
+      CHECK(strstr(text, want), "the view lacks \"%s\":\n%s", want, text);
+    }
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestLifeCycle(PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    Mat       A;
+    PC        pc, other;
+    Vec       b, x, y;
+    PetscReal diff;
+
+    Watch("life cycle, %s", kinds[kind]);
+    PetscCall(GenerateMatrix("7pt", 343, rand, &A));
+    if (kind) PetscCall(ToDevice(&A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(x, &y));
+    PetscCall(VecSetRandom(b, NULL));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, y));
+    /* reset and set up again */
+    PetscCall(PCReset(pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff == 0, "%s: reset and set up again: differs by %g", kinds[kind], (double)diff);
+    /* another one beside it */
+    PetscCall(PCCreate(PETSC_COMM_SELF, &other));
+    PetscCall(PCSetType(other, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(other, SYNCILU_BACKEND_CUDA));
+    PetscCall(PCSyncILUSetRelax(other, 1.0));
+    PetscCall(PCSetOperators(other, A, A));
+    PetscCall(PCSetUp(other));
+    for (int k = 0; k < 3; k++) {
+      PetscCall(PCApply(other, b, x));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff > 0, "%s: relaxation had no effect", kinds[kind]);
+      PetscCall(PCApply(pc, b, x));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff == 0, "%s: the second preconditioner changed the first by %g", kinds[kind], (double)diff);
+    }
+    PetscCall(PCDestroy(&other));
+    /* settings changed and changed back */
+    PetscCall(PCSyncILUSetRelax(pc, 1.0));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff > 0, "%s: relaxation set after the setup had no effect", kinds[kind]);
+    PetscCall(PCSyncILUSetRelax(pc, 0.0));
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_HOST));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff <= 1e-12, "%s: the host's backend differs by %g", kinds[kind], (double)diff);
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff == 0, "%s: to the host and back: differs by %g", kinds[kind], (double)diff);
+    /* another type and back */
+    PetscCall(PCSetType(pc, PCJACOBI));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff == 0, "%s: changed type and back: differs by %g", kinds[kind], (double)diff);
+    /* the factor seen by itself */
+    {
+      Mat  F;
+      char text[16384];
+
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(CheckView((PetscObject)F, PETSC_VIEWER_ASCII_INFO, text, sizeof(text)));
+      CHECK(strstr(text, "backend: cuda"), "the view of the factor lacks the backend:\n%s", text);
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    /* no rows */
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 0, 0, 0, NULL, &A));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    if (kind) PetscCall(ToDevice(&A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(PCApplyTranspose(pc, b, x));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+  }
+  /* the check against the reference, with vectors on the host */
+  {
+    Problem  p;
+    PetscInt its;
+
+    PetscCall(ProblemCreate(8, 0.3, &p));
+    PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu -pc_syncilu_backend cuda -pc_syncilu_check", &its, NULL));
+    CHECK(its > 0, "%" PetscInt_FMT " iterations", its);
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  int         devices = 0;
+
+  if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) {
+    printf("skipped: the CUDA backend computes with real numbers in double precision\n");
+    return SKIPPED;
+  }
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
+    printf("skipped: no GPU\n");
+    return SKIPPED;
+  }
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUInitializePackage());
+  watch_seconds = 60;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(TestLifeCycle(rand));
+  PetscCall(TestStrategies(rand));
+  PetscCall(TestAuto(rand));
+  PetscCall(TestView(rand));
+  PetscCall(TestRefactorization(rand));
+  PetscCall(TestMany(rand));
+  PetscCall(TestBreakdown());
+  PetscCall(TestIterations());
+  PetscCall(PetscRandomDestroy(&rand));
+  (void)alarm(0);
+  if (CheckReport("cuda_pc")) return 1;
+  PetscCall(PetscFinalize());
+  return 0;
+}
