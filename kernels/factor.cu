@@ -24,8 +24,8 @@ struct Shape {
   static constexpr int LANES = 1 << LG, ROWS = 32 >> LG;
 };
 
-template <int LG>
-__device__ __forceinline__ double sum_lanes(double v)
+template <int LG, typename V>
+__device__ __forceinline__ V sum_lanes(V v)
 {
 #pragma unroll
   for (int o = Shape<LG>::LANES / 2; o; o >>= 1) v += __shfl_xor_sync(FULL, v, o);
@@ -36,15 +36,16 @@ __device__ __forceinline__ double sum_lanes(double v)
    The rows of a task belong to one level, so none waits for another of the same warp. POLLS updates of each lane are waited for at the same time and then applied in the order of the pivot rows, which
    makes the result the same from run to run; a later one may have arrived first. __syncwarp() separates the updates of one round, each of another entry of the row, from those of the next.
 */
-template <int LG, bool LIST, bool RELAX, int POLLS>
+template <typename V, int LG, bool LIST, bool RELAX, int POLLS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f)
 {
-  constexpr int            T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
-  extern __shared__ double shared_rows[];
-  const int                lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
-  const int                stride     = f.shared | 1; /* odd, against bank conflicts */
-  double *const            shared_row = shared_rows + (size_t)own * stride;
-  int *const               base       = (int *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower; /* list: where U' of each pivot row begins */
+  constexpr int     T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
+  extern __shared__ __align__(16) unsigned char shared[];
+  V *const shared_rows = (V *)shared, *const val = (V *)f.val, *const pivot = (V *)f.pivot;
+  const int  lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
+  const int  stride                 = f.shared | 1; /* odd, against bank conflicts */
+  V *const   shared_row             = shared_rows + (size_t)own * stride;
+  int *const base                   = (int *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower; /* list: where U' of each pivot row begins */
   const int *__restrict__ const ptr = f.pattern.ptr, *__restrict__ const col = f.pattern.col, *__restrict__ const diag = f.pattern.diag;
 
   const Ticket t = take_ticket(f.ticket);
@@ -57,22 +58,22 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     task.width  = 0;
     task.offset = 0;
   }
-  const bool    active = r < task.shape >> 3;
-  const int     i      = active ? f.order[task.first + r] : 0;
-  const int     begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
-  double *const w       = LIST || len <= f.shared ? shared_row : f.scratch + begin;
-  double        dropped = 0.0;
+  const bool active = r < task.shape >> 3;
+  const int  i      = active ? f.order[task.first + r] : 0;
+  const int  begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
+  V *const   w       = LIST || len <= f.shared ? shared_row : (V *)f.scratch + begin;
+  V          dropped = 0;
 
-  for (int e = sub; e < len; e += T) w[e] = value(f.values, begin + e) + (e == nl ? diagonal_shift(f.piv) : 0.0);
+  for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
   if (LIST)
     for (int e = sub; e < nl; e += T) base[e] = diag[col[begin + e]] + 1;
   __syncwarp();
 
   int s = 0, e0 = 1; /* vect: the entry of L whose pivot row is searched, and where the lanes stand in the row */
   for (int c = 0; LIST ? c < task.width : __any_sync(FULL, s < nl); c += POLLS) {
-    int    place[POLLS], at[POLLS]; /* of the updated entry (list: and 65536 times that of the pivot row's); of u' */
-    int    pivots[LIST ? 1 : POLLS];
-    double u[POLLS];
+    int place[POLLS], at[POLLS]; /* of the updated entry (list: and 65536 times that of the pivot row's); of u' */
+    int pivots[LIST ? 1 : POLLS];
+    V   u[POLLS];
 
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
@@ -84,10 +85,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
           const unsigned update = f.update[round * 32 + lane];
 
           if (update != 0xffff) {
-            const int pivot = f.source[round * ROWS + r];
+            const int entry = f.source[round * ROWS + r];
 
-            place[k] = pivot << 16 | (update & 0xff);
-            at[k]    = base[pivot] + (update >> 8);
+            place[k] = entry << 16 | (update & 0xff);
+            at[k]    = base[entry] + (update >> 8);
           }
         }
       } else if (s < nl) {
@@ -105,19 +106,19 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
         }
       }
     }
-    if (c == 0 && f.gate > 0 && task.first >= f.gate) wait_at_gate(f.pivot + f.order[task.first - f.gate], true);
+    if (c == 0 && f.gate > 0 && task.first >= f.gate) wait_at_gate(pivot + f.order[task.first - f.gate], true);
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) u[k] = place[k] >= 0 ? load_relaxed(f.val + at[k]) : 0.0;
+    for (int k = 0; k < POLLS; k++) u[k] = place[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
       if (LIST ? c + k < task.width : __any_sync(FULL, place[k] >= 0)) {
         while (__any_sync(FULL, !is_set(u[k]))) {
 #pragma unroll
           for (int l = k; l < POLLS; l++)
-            if (!is_set(u[l])) u[l] = load_relaxed(f.val + at[l]);
+            if (!is_set(u[l])) u[l] = load_relaxed(val + at[l]);
         }
         if (place[k] >= 0) {
-          const double product = w[LIST ? place[k] >> 16 : pivots[k]] * u[k];
+          const V product = w[LIST ? place[k] >> 16 : pivots[k]] * u[k];
 
           w[LIST ? place[k] & 0xffff : place[k]] -= product;
           if (RELAX) dropped -= product;
@@ -127,40 +128,40 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     }
   }
 
-  double d = active ? w[nl] : 1.0;
+  V d = active ? w[nl] : V(1);
   if (RELAX) { /* what is dropped is all that the pivot rows hold less what has just been used */
     for (int k = sub; __any_sync(FULL, k < nl); k += T) {
       const bool mine = k < nl;
-      double     sum  = mine ? load_relaxed(f.sum + col[begin + k]) : 0.0;
+      V          sum  = mine ? load_relaxed((const V *)f.sum + col[begin + k]) : V(0);
 
       while (__any_sync(FULL, !is_set(sum))) {
-        if (!is_set(sum)) sum = load_relaxed(f.sum + col[begin + k]);
+        if (!is_set(sum)) sum = load_relaxed((const V *)f.sum + col[begin + k]);
       }
       if (mine) dropped += w[k] * sum;
     }
-    d -= f.piv.relax * sum_lanes<LG>(dropped);
+    d -= V(f.piv.relax) * sum_lanes<LG>(dropped);
   }
   if (active && sub == 0) d = judge(f.piv, i, d, f.status);
-  d                    = __shfl_sync(FULL, d, lane & ~(T - 1));
-  const double inverse = 1.0 / d;
-  double       sum = 0.0, size = 0.0;
+  d               = __shfl_sync(FULL, d, lane & ~(T - 1));
+  const V inverse = V(1) / d;
+  V       sum = 0, size = 0;
   for (int e = nl + 1 + sub; e < len; e += T) {
-    const double v = clean(w[e] * inverse);
+    const V v = clean(w[e] * inverse);
 
-    store_relaxed(f.val + begin + e, v);
+    store_relaxed(val + begin + e, v);
     sum += v;
     size += fabs(w[e]);
   }
   if (f.size) { /* after a division by a pivot of zero nobody knows it any more */
     size = sum_lanes<LG>(size);
-    if (active && sub == 0) f.size[i] = size;
+    if (active && sub == 0) ((V *)f.size)[i] = size;
   }
   if (RELAX) {
     sum = sum_lanes<LG>(sum);
-    if (active && sub == 0) store_relaxed(f.sum + i, clean(sum));
+    if (active && sub == 0) store_relaxed((V *)f.sum + i, clean(sum));
   }
-  if (active && sub == 0) store_relaxed(f.pivot + i, clean(d));
-  for (int e = sub; e < nl; e += T) f.val[begin + e] = w[e];
+  if (active && sub == 0) store_relaxed(pivot + i, clean(d));
+  for (int e = sub; e < nl; e += T) val[begin + e] = w[e];
 }
 
 /*
@@ -258,18 +259,20 @@ __global__ void opposite_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, in
 }
 
 /* The sum of each row right of the diagonal. */
-__global__ void upper_sums_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, double *__restrict__ sum)
+template <typename V>
+__global__ void upper_sums_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, V *__restrict__ sum)
 {
   const long long i = global_thread();
-  double          s = 0.0;
+  V               s = 0;
 
   if (i >= p.n) return;
-  for (int e = p.diag[i] + 1; e < p.ptr[i + 1]; e++) s += value(a, e);
+  for (int e = p.diag[i] + 1; e < p.ptr[i + 1]; e++) s += value<V>(a, e);
   sum[i] = s;
 }
 
 /* Coefficients of the recurrence for the pivots: a_ik (a_ki + relax (s_k - a_ki)), s_k the sum of row k right of the diagonal. */
-__global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *__restrict__ opposite, SyncILUDeviceValues a, double relax, const double *__restrict__ sum)
+template <typename V>
+__global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *__restrict__ opposite, SyncILUDeviceValues a, double relax, const V *__restrict__ sum)
 {
   const long long s    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
@@ -284,21 +287,22 @@ __global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell
 
   for (int w = 0; w < d.width; w++, e += 1 << lg) {
     const size_t at = ((size_t)d.offset + w) * 32 + lane;
-    double       c  = 0.0;
+    V            c  = 0;
 
     if (row && e < end) {
       const int q = opposite[at];
 
-      c = q < 0 ? 0.0 : value(a, q);
-      if (relax != 0.0) c += relax * (sum[p.col[e]] - c);
-      c *= value(a, e);
+      c = q < 0 ? V(0) : value<V>(a, q);
+      if (relax != 0.0) c += V(relax) * (sum[p.col[e]] - c);
+      c *= value<V>(a, e);
     }
-    ell.val[at] = c;
+    ((V *)ell.val)[at] = c;
   }
 }
 
 /* Values of a triangle in ELL, from the factor or, divided by the pivots where asked for, from the matrix; the other way round with gather. */
-__global__ void fill_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceValues v, const double *__restrict__ divisor, double *__restrict__ gather)
+template <typename V>
+__global__ void fill_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceValues v, const V *__restrict__ divisor, V *__restrict__ gather)
 {
   const long long s    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
@@ -310,43 +314,45 @@ __global__ void fill_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncI
   const int          i       = row ? ell.order[d.first + r] : 0;
   const int          end     = row ? t.end[i] : 0;
   int                e       = row ? t.begin[i] + t.skip + (lane & ((1 << lg) - 1)) : 0;
-  const double       inverse = row && divisor ? 1.0 / divisor[i] : 1.0;
+  const V            inverse = row && divisor ? V(1) / divisor[i] : V(1);
 
   for (int w = 0; w < d.width; w++, e += 1 << lg) {
     const size_t at = ((size_t)d.offset + w) * 32 + lane;
 
     if (gather) {
-      if (row && e < end) gather[t.src ? t.src[e] : e] = ell.val[at];
+      if (row && e < end) gather[t.src ? t.src[e] : e] = ((V *)ell.val)[at];
     } else {
-      double x = 0.0;
+      V x = 0;
 
       if (row && e < end) {
-        x = value(v, t.src ? t.src[e] : e);
+        x = value<V>(v, t.src ? t.src[e] : e);
         if (divisor) x *= inverse;
       }
-      ell.val[at] = x;
+      ((V *)ell.val)[at] = x;
     }
   }
 }
 
 /* The raw factor in the order of the pattern where only diagonals have updates. */
-__global__ void raw_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const double *__restrict__ pivot, double *__restrict__ val)
+template <typename V>
+__global__ void raw_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ pivot, V *__restrict__ val)
 {
   const long long t = global_thread();
   const int       i = (int)(t / 8);
 
   if (t / 8 >= p.n) return;
-  const double inverse = 1.0 / pivot[i];
-  const int    diag    = p.diag[i];
-  for (int e = p.ptr[i] + (int)(t % 8); e < p.ptr[i + 1]; e += 8) val[e] = value(a, e) * (e > diag ? inverse : 1.0);
+  const V   inverse = V(1) / pivot[i];
+  const int diag    = p.diag[i];
+  for (int e = p.ptr[i] + (int)(t % 8); e < p.ptr[i + 1]; e += 8) val[e] = value<V>(a, e) * (e > diag ? inverse : V(1));
 }
 
 /* 1 / pivot in the order of the slots. */
-__global__ void reciprocals_kernel(int n, const double *__restrict__ pivot, const int *__restrict__ order, double *__restrict__ out)
+template <typename V>
+__global__ void reciprocals_kernel(int n, const V *__restrict__ pivot, const int *__restrict__ order, V *__restrict__ out)
 {
   const long long p = global_thread();
 
-  if (p < n) out[p] = 1.0 / pivot[order ? order[p] : p];
+  if (p < n) out[p] = V(1) / pivot[order ? order[p] : p];
 }
 
 /* Position of the diagonal of each slot's row among the values of the matrix. */
@@ -360,39 +366,42 @@ __global__ void diagonal_index_kernel(int n, const int *__restrict__ diag, const
 }
 
 /* Sum of the absolute values of row i of L and U beside the diagonal, by one warp. val NULL: only diagonals have updates, and the values are those of the matrix; else size has the sum of U's. */
-__device__ double row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const double *val, const double *size, const double *pivot, int i)
+template <typename V>
+__device__ V row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const V *val, const V *size, const V *pivot, int i)
 {
   const int diag = p.diag[i];
-  double    s    = 0.0;
+  V         s    = 0;
 
   for (int e = p.ptr[i] + (threadIdx.x & 31); e < (val ? diag : p.ptr[i + 1]); e += 32) {
-    double x = val ? val[e] : value(a, e);
+    V x = val ? val[e] : value<V>(a, e);
 
     if (e < diag) x /= pivot[p.col[e]];
-    else if (e == diag) x = 0.0;
+    else if (e == diag) x = 0;
     s += fabs(x);
   }
-  return sum_lanes<5>(s) + (val ? size[i] : 0.0);
+  return sum_lanes<5>(s) + (val ? size[i] : V(0));
 }
 
-__global__ void judge_rows_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const double *__restrict__ val, const double *__restrict__ size, const double *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
+template <typename V>
+__global__ void judge_rows_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ val, const V *__restrict__ size, const V *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
 {
   const long long i = global_thread() >> 5;
 
   if (i >= p.n) return;
-  const double rs = row_sum(p, a, val, size, pivot, (int)i), d = pivot[i];
-  const bool   bad = (piv.type == SYNCILU_PIVOT_SIGN ? d : fabs(d)) <= piv.zeropivot * rs || !isfinite(d) || !isfinite(rs);
+  const V    rs = row_sum(p, a, val, size, pivot, (int)i), d = pivot[i];
+  const bool bad = (piv.type == SYNCILU_PIVOT_SIGN ? d : fabs(d)) <= piv.zeropivot * rs || !isfinite(d) || !isfinite(rs);
   if (bad && (threadIdx.x & 31) == 0) report(&status->row, (int)i);
 }
 
 /* One warp: the first rejected pivot, and whether a shift may mend it. */
-__global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const double *__restrict__ val, const double *__restrict__ size, const double *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
+template <typename V>
+__global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ val, const V *__restrict__ size, const V *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
 {
   const int row = status->row;
 
   if (row == INT_MAX) return;
   const bool   relative = piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN;
-  const double rs       = relative ? row_sum(p, a, val, size, pivot, row) : 0.0;
+  const double rs       = relative ? (double)row_sum(p, a, val, size, pivot, row) : 0.0;
   if (threadIdx.x == 0) {
     status->pivot    = fabs(pivot[row]);
     status->mendable = relative && isfinite(pivot[row]) && isfinite(rs);
@@ -409,41 +418,42 @@ __global__ void status_reset_kernel(SyncILUDeviceStatus *status, Ticket *ticket)
   *ticket          = 0;
 }
 
+template <typename V>
 __global__ void excess_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, unsigned long long *excess)
 {
   const long long i    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
 
   if (i >= p.n) return;
-  double s = 0.0;
+  V s = 0;
   for (int e = p.ptr[i] + lane; e < p.ptr[i + 1]; e += 32) {
-    const double x = value(a, e);
+    const V x = value<V>(a, e);
 
     s += e == p.diag[i] ? -x : fabs(x);
   }
   s = sum_lanes<5>(s);
   /* positive doubles are ordered as their bits are; anything else does not count, as in the host's comparison */
-  if (lane == 0 && s > 0.0) atomicMax(excess, (unsigned long long)__double_as_longlong(s));
+  if (lane == 0 && s > V(0)) atomicMax(excess, (unsigned long long)__double_as_longlong((double)s));
 }
 
-template <int LG, bool LIST, bool RELAX, int POLLS>
+template <typename V, int LG, bool LIST, bool RELAX, int POLLS>
 cudaError_t launch(const SyncILUDeviceFactor &f, cudaStream_t stream)
 {
   constexpr int WARPS = SYNCILU_BLOCK_FACTOR / 32, ROWS = WARPS * Shape<LG>::ROWS;
 
-  factor_kernel<LG, LIST, RELAX, POLLS><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, ROWS *((size_t)(f.shared | 1) * sizeof(double) + (LIST ? f.lower * sizeof(int) : 0)), stream>>>(f);
+  factor_kernel<V, LG, LIST, RELAX, POLLS><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, ROWS *((size_t)(f.shared | 1) * sizeof(V) + (LIST ? f.lower * sizeof(int) : 0)), stream>>>(f);
   return cudaGetLastError();
 }
 
-template <int LG>
+template <typename V, int LG>
 cudaError_t launch_lanes(const SyncILUDeviceFactor &f, cudaStream_t stream)
 {
   const bool relax = f.piv.relax != 0.0;
 
-  if (f.update && f.many) return relax ? launch<LG, true, true, 2 * SYNCILU_UPDATE_POLLS>(f, stream) : launch<LG, true, false, 2 * SYNCILU_UPDATE_POLLS>(f, stream);
-  if (f.update) return relax ? launch<LG, true, true, SYNCILU_UPDATE_POLLS>(f, stream) : launch<LG, true, false, SYNCILU_UPDATE_POLLS>(f, stream);
-  if (f.prefetch) return relax ? launch<LG, false, true, SYNCILU_UPDATE_POLLS>(f, stream) : launch<LG, false, false, SYNCILU_UPDATE_POLLS>(f, stream);
-  return relax ? launch<LG, false, true, 1>(f, stream) : launch<LG, false, false, 1>(f, stream);
+  if (f.update && f.many) return relax ? launch<V, LG, true, true, 2 * SYNCILU_UPDATE_POLLS>(f, stream) : launch<V, LG, true, false, 2 * SYNCILU_UPDATE_POLLS>(f, stream);
+  if (f.update) return relax ? launch<V, LG, true, true, SYNCILU_UPDATE_POLLS>(f, stream) : launch<V, LG, true, false, SYNCILU_UPDATE_POLLS>(f, stream);
+  if (f.prefetch) return relax ? launch<V, LG, false, true, SYNCILU_UPDATE_POLLS>(f, stream) : launch<V, LG, false, false, SYNCILU_UPDATE_POLLS>(f, stream);
+  return relax ? launch<V, LG, false, true, 1>(f, stream) : launch<V, LG, false, false, 1>(f, stream);
 }
 
 template <int LG>
@@ -469,18 +479,19 @@ cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *status, unsigned long 
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelFactor(SyncILUDeviceFactor f, cudaStream_t stream)
+cudaError_t SyncILUKernelFactor(SyncILUValueType type, SyncILUDeviceFactor f, cudaStream_t stream)
 {
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;
   switch (f.lanes) {
   case 2:
-    return launch_lanes<2>(f, stream);
+    return launch_lanes<double, 2>(f, stream);
   case 3:
-    return launch_lanes<3>(f, stream);
+    return launch_lanes<double, 3>(f, stream);
   case 4:
-    return launch_lanes<4>(f, stream);
+    return launch_lanes<double, 4>(f, stream);
   default:
-    return launch_lanes<5>(f, stream);
+    return launch_lanes<double, 5>(f, stream);
   }
 }
 
@@ -513,25 +524,29 @@ cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern p, SyncILUDeviceEll ell, 
   LAUNCH(opposite_kernel, 32ll * ell.slices, stream, p, ell, at);
 }
 
-cudaError_t SyncILUKernelCoefficients(SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *opposite, SyncILUDeviceValues a, double relax, double *sum, cudaStream_t stream)
+cudaError_t SyncILUKernelCoefficients(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *opposite, SyncILUDeviceValues a, double relax, void *sum, cudaStream_t stream)
 {
-  if (p.n && relax != 0.0) upper_sums_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, sum);
-  LAUNCH(coefficients_kernel, 32ll * ell.slices, stream, p, ell, opposite, a, relax, sum);
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (p.n && relax != 0.0) upper_sums_kernel<double><<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
+  LAUNCH(coefficients_kernel<double>, 32ll * ell.slices, stream, p, ell, opposite, a, relax, (const double *)sum);
 }
 
-cudaError_t SyncILUKernelFill(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceValues v, const double *divisor, double *gather, cudaStream_t stream)
+cudaError_t SyncILUKernelFill(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceValues v, const void *divisor, void *gather, cudaStream_t stream)
 {
-  LAUNCH(fill_kernel, 32ll * ell.slices, stream, t, ell, v, divisor, gather);
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(fill_kernel<double>, 32ll * ell.slices, stream, t, ell, v, (const double *)divisor, (double *)gather);
 }
 
-cudaError_t SyncILUKernelRaw(SyncILUDevicePattern p, SyncILUDeviceValues a, const double *pivot, double *val, cudaStream_t stream)
+cudaError_t SyncILUKernelRaw(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *pivot, void *val, cudaStream_t stream)
 {
-  LAUNCH(raw_kernel, 8ll * p.n, stream, p, a, pivot, val);
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(raw_kernel<double>, 8ll * p.n, stream, p, a, (const double *)pivot, (double *)val);
 }
 
-cudaError_t SyncILUKernelReciprocals(int n, const double *pivot, const int *order, double *out, cudaStream_t stream)
+cudaError_t SyncILUKernelReciprocals(SyncILUValueType type, int n, const void *pivot, const int *order, void *out, cudaStream_t stream)
 {
-  LAUNCH(reciprocals_kernel, (long long)n, stream, n, pivot, order, out);
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(reciprocals_kernel<double>, (long long)n, stream, n, (const double *)pivot, order, (double *)out);
 }
 
 cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, const int *order, int *index, cudaStream_t stream)
@@ -539,15 +554,18 @@ cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, c
   LAUNCH(diagonal_index_kernel, (long long)n, stream, n, diag, map, order, index);
 }
 
-cudaError_t SyncILUKernelStatus(SyncILUDevicePattern p, SyncILUDeviceValues a, const double *val, const double *size, const double *pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status, cudaStream_t stream)
+cudaError_t SyncILUKernelStatus(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *val, const void *size, const void *pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status, cudaStream_t stream)
 {
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!p.n) return cudaSuccess;
-  if (piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN) judge_rows_kernel<<<blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, val, size, pivot, piv, status);
-  status_kernel<<<1, 32, 0, stream>>>(p, a, val, size, pivot, piv, status);
+  if (piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN)
+    judge_rows_kernel<double><<<blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (const double *)val, (const double *)size, (const double *)pivot, piv, status);
+  status_kernel<double><<<1, 32, 0, stream>>>(p, a, (const double *)val, (const double *)size, (const double *)pivot, piv, status);
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelExcess(SyncILUDevicePattern p, SyncILUDeviceValues a, unsigned long long *excess, cudaStream_t stream)
+cudaError_t SyncILUKernelExcess(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, unsigned long long *excess, cudaStream_t stream)
 {
-  LAUNCH(excess_kernel, 32ll * p.n, stream, p, a, excess);
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(excess_kernel<double>, 32ll * p.n, stream, p, a, excess);
 }

@@ -36,9 +36,9 @@ __device__ __forceinline__ bool is_set(double v)
   return __double2hiint(v) != -1;
 }
 
-__device__ __forceinline__ double poison(double)
+__device__ __forceinline__ void poison(double &v)
 {
-  return __longlong_as_double(-1ll);
+  v = __longlong_as_double(-1ll);
 }
 
 __device__ __forceinline__ double clean(double v)
@@ -50,7 +50,8 @@ __device__ __forceinline__ double clean(double v)
    Far from its turn a warp looks at one value that comes a few levels before its own, with pauses, instead of polling for all that it needs: thousands of warps that poll at full speed delay those
    whose turn it is by much more than the hop. The value belongs to a lower ticket.
 */
-__device__ __forceinline__ void wait_at_gate(const double *value, bool gate)
+template <typename V>
+__device__ __forceinline__ void wait_at_gate(const V *value, bool gate)
 {
   if (!gate) return;
   while (!is_set(load_relaxed(value))) __nanosleep(SYNCILU_GATE_PAUSE);

@@ -1,7 +1,7 @@
 /*
    The kernels of the CUDA backend, as launchers that C can call.
 
-   All pointers are to device memory unless said otherwise. All launchers are asynchronous in the stream they are given, allocate nothing, wait for nothing, and return what the runtime said of the
+   All pointers are to device memory unless said otherwise; those to void are to values of the type that the call names. All launchers are asynchronous in the stream they are given, allocate nothing, wait for nothing, and return what the runtime said of the
    launch. Where one needs workspace it is called twice, as in CUB: with workspace NULL it only sets *bytes. Indices are 32 bits wide.
 */
 #ifndef SYNCILU_KERNELS_H
@@ -13,6 +13,11 @@
 extern "C" {
 #endif
 
+/* The type of values. One is instantiated so far; the kernels are templates, and what differs between types is in memory_order.cuh and syncfree.cuh. */
+typedef enum {
+  SYNCILU_DOUBLE
+} SyncILUValueType;
+
 /* The pattern of a factor: CSR with ascending columns, and where the diagonal of each row stands. */
 typedef struct {
   int        n;
@@ -21,8 +26,8 @@ typedef struct {
 
 /* Values on that pattern: entry e is a[map[e]], zero where map[e] is negative; a[e] with map NULL. */
 typedef struct {
-  const double *a;
-  const int    *map;
+  const void *a;
+  const int  *map;
 } SyncILUDeviceValues;
 
 /* A triangular matrix by rows: the entries of row i are begin[i] + skip to end[i] - 1. Entry e stands at position src[e] of the pattern; at e with src NULL. */
@@ -56,7 +61,7 @@ typedef struct {
   const SyncILUSlice *slice;
   const int          *order; /* row of each slot */
   const int          *col;   /* slots; -1 where a slice is padded */
-  double             *val;
+  void               *val;
 } SyncILUDeviceEll;
 
 /* How pivots are judged: the types of MatFactorShiftType. */
@@ -84,10 +89,10 @@ typedef struct {
 typedef struct {
   SyncILUDevicePattern  pattern;
   SyncILUDeviceValues   values;
-  double               *val;   /* of the raw factor on the pattern; poisoned before */
-  double               *pivot; /* of each row; poisoned before */
-  double               *sum;   /* of each row of U', for relaxation; poisoned before */
-  double               *size;  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
+  void                 *val;   /* of the raw factor on the pattern; poisoned before */
+  void                 *pivot; /* of each row; poisoned before */
+  void                 *sum;   /* of each row of U', for relaxation; poisoned before */
+  void                 *size;  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
   const int            *order; /* of the rows; after those they depend on */
   int                   tasks;
   const SyncILUSlice   *task;     /* rows that a warp takes, of one level; NULL: one each */
@@ -97,7 +102,7 @@ typedef struct {
   int                   shared;   /* most entries of a row that fit shared memory */
   int                   lower;    /* list: most entries of a row of L */
   int                   many;     /* list: rows have more rounds than SYNCILU_UPDATE_POLLS */
-  double               *scratch;  /* for rows that do not: as large as val; NULL if there is none */
+  void                 *scratch;  /* for rows that do not: as large as val; NULL if there is none */
   int                   prefetch; /* vect: search, and wait for, several updates at a time */
   int                   gate;     /* a row waits at the gate for the pivot of the row that comes so many before it, 0: there is no gate */
   unsigned long long   *ticket;   /* zero */
@@ -107,15 +112,15 @@ typedef struct {
 
 /* One triangular sweep: x = (b - T x) scaled. */
 typedef struct {
-  const double       *scale; /* of each slot (ELL) or row (CSR), NULL: 1 */
-  const double       *b;
+  const void         *scale; /* of each slot (ELL) or row (CSR), NULL: 1 */
+  const void         *b;
   const int          *bindex; /* the right-hand side of a slot (row) stands at bindex[slot], NULL: at slot */
   size_t              ldb;    /* distance of two right-hand sides; 0: b is the other sweep's x */
-  double             *x;      /* poisoned before; receives the solution by slots (rows), in blocks of right-hand sides */
-  double             *out;    /* NULL, or receives the solution at outindex[slot] */
+  void               *x;      /* poisoned before; receives the solution by slots (rows), in blocks of right-hand sides */
+  void               *out;    /* NULL, or receives the solution at outindex[slot] */
   const int          *outindex;
   size_t              ldout;
-  double             *next;           /* the other sweep's x, poisoned on the way: at bindex[slot] if it is b, else at slot */
+  void               *next;           /* the other sweep's x, poisoned on the way: at bindex[slot] if it is b, else at slot */
   int                 nrhs;           /* at most SYNCILU_RHS_MAX */
   int                 gate;           /* a slot waits at the gate for the one so many before it, 0: there is no gate */
   unsigned long long *ticket, *reset; /* counter of this sweep, zero; and of the other one, which is set to zero */
@@ -168,19 +173,19 @@ extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int 
    the raw factor on the pattern where only diagonals have updates. Status completes the status, for which pivots of the types SIZE and SIGN need size; val NULL stands for that case.
 */
 extern cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *, unsigned long long *ticket, cudaStream_t);
-extern cudaError_t SyncILUKernelFactor(SyncILUDeviceFactor, cudaStream_t);
-extern cudaError_t SyncILUKernelCoefficients(SyncILUDevicePattern, SyncILUDeviceEll, const int *opposite, SyncILUDeviceValues, double relax, double *sum, cudaStream_t);
-extern cudaError_t SyncILUKernelPivots(SyncILUDeviceEll, SyncILUDeviceSweep, SyncILUDevicePivoting, double *pivot, SyncILUDeviceStatus *, cudaStream_t);
-extern cudaError_t SyncILUKernelRaw(SyncILUDevicePattern, SyncILUDeviceValues, const double *pivot, double *val, cudaStream_t);
-extern cudaError_t SyncILUKernelFill(SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceValues v, const double *divisor, double *gather, cudaStream_t);
-extern cudaError_t SyncILUKernelReciprocals(int n, const double *pivot, const int *order, double *out, cudaStream_t);
-extern cudaError_t SyncILUKernelStatus(SyncILUDevicePattern, SyncILUDeviceValues, const double *val, const double *size, const double *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);
+extern cudaError_t SyncILUKernelFactor(SyncILUValueType, SyncILUDeviceFactor, cudaStream_t);
+extern cudaError_t SyncILUKernelCoefficients(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceEll, const int *opposite, SyncILUDeviceValues, double relax, void *sum, cudaStream_t);
+extern cudaError_t SyncILUKernelPivots(SyncILUValueType, SyncILUDeviceEll, SyncILUDeviceSweep, SyncILUDevicePivoting, void *pivot, SyncILUDeviceStatus *, cudaStream_t);
+extern cudaError_t SyncILUKernelRaw(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, void *val, cudaStream_t);
+extern cudaError_t SyncILUKernelFill(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceValues v, const void *divisor, void *gather, cudaStream_t);
+extern cudaError_t SyncILUKernelReciprocals(SyncILUValueType, int n, const void *pivot, const int *order, void *out, cudaStream_t);
+extern cudaError_t SyncILUKernelStatus(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *val, const void *size, const void *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);
 /* The largest sum of a row's absolute values beside the diagonal less the diagonal, as the bits of a double; zero before. */
-extern cudaError_t SyncILUKernelExcess(SyncILUDevicePattern, SyncILUDeviceValues, unsigned long long *excess, cudaStream_t);
+extern cudaError_t SyncILUKernelExcess(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, unsigned long long *excess, cudaStream_t);
 
 /* Solve, with the rows of a triangle in ELL, or in CSR in the given order. */
-extern cudaError_t SyncILUKernelSolveEll(SyncILUDeviceEll, SyncILUDeviceSweep, cudaStream_t);
-extern cudaError_t SyncILUKernelSolveCsr(SyncILUDeviceTriangle, const double *val, const int *order, SyncILUDeviceSweep, cudaStream_t);
+extern cudaError_t SyncILUKernelSolveEll(SyncILUValueType, SyncILUDeviceEll, SyncILUDeviceSweep, cudaStream_t);
+extern cudaError_t SyncILUKernelSolveCsr(SyncILUValueType, SyncILUDeviceTriangle, const void *val, const int *order, SyncILUDeviceSweep, cudaStream_t);
 
 #if defined(__cplusplus)
 }

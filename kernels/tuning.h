@@ -20,6 +20,9 @@
 /* Mean entries of a row of L or U for each of its lanes in a sweep. */
 #define SYNCILU_LANE_ENTRIES 3.3
 
+/* Mean entries of a row of the factor for each of its lanes in the factorization with lists. */
+#define SYNCILU_LIST_ENTRIES 3.5
+
 /* Right-hand sides that a lane solves for together, and most in one launch. */
 #define SYNCILU_RHS_BLOCK 4
 #define SYNCILU_RHS_MAX   32
@@ -29,6 +32,9 @@
 
 /* Shared memory of a block of the factorization for the rows at work: what a block gets without asking for more, less what it needs besides. */
 #define SYNCILU_SHARED_BYTES 48128
+
+/* Bytes of device memory that are kept for the next analysis when one ends: to map memory takes longer than many analyses. */
+#define SYNCILU_KEEP (64 << 20)
 
 /* What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR. */
 #define SYNCILU_MEMORY 3.0

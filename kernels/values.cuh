@@ -34,10 +34,11 @@ __device__ __forceinline__ int search(const int *__restrict__ col, int begin, in
   return lo < end && col[lo] == j ? lo : -1;
 }
 
-__device__ __forceinline__ double value(const SyncILUDeviceValues &v, int e)
+template <typename V>
+__device__ __forceinline__ V value(const SyncILUDeviceValues &v, int e)
 {
   if (v.map) e = v.map[e];
-  return e < 0 ? 0.0 : v.a[e];
+  return e < 0 ? V(0) : ((const V *)v.a)[e];
 }
 
 /* What all types but MAT_SHIFT_INBLOCKS add to the diagonal. */
@@ -47,7 +48,8 @@ __device__ __forceinline__ double diagonal_shift(const SyncILUDevicePivoting &p)
 }
 
 /* Judges, as the host does, a pivot that need not be compared with its row; returns it, mended where that is asked for. */
-__device__ __forceinline__ double judge(const SyncILUDevicePivoting &p, int row, double pivot, SyncILUDeviceStatus *status)
+template <typename V>
+__device__ __forceinline__ V judge(const SyncILUDevicePivoting &p, int row, V pivot, SyncILUDeviceStatus *status)
 {
   bool bad = false;
 
@@ -55,7 +57,7 @@ __device__ __forceinline__ double judge(const SyncILUDevicePivoting &p, int row,
   if (p.type == SYNCILU_PIVOT_MEND && fabs(pivot) <= p.zeropivot) {
     pivot += p.amount;
     atomicAdd(&status->shifted, 1);
-    bad = pivot == 0.0;
+    bad = pivot == V(0);
   }
   if (bad || !isfinite(pivot)) report(&status->row, row);
   return pivot;

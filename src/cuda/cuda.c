@@ -347,7 +347,7 @@ static PetscErrorCode Destroy_CUDA(SyncILUEngine e)
   CallCUDA(cudaStreamSynchronize(d->stream)); /* nothing uses the memory any more */
   for (int k = 0; k < d->nowned; k++) CallCUDA(cudaFreeAsync(d->owned[k].pointer, d->stream));
   CallCUDA(cudaStreamSynchronize(d->stream));
-  CallCUDA(cudaMemPoolTrimTo(machine.pool, 0));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
   PetscCall(PetscFree(d->lval));
   PetscCall(PetscFree(d->uval));
   PetscCall(PetscFree(d->dinv));
@@ -669,7 +669,7 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
     d->list = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  d->lanes = LaneLog(&e->settings, Log2(mean / 3));
+  d->lanes = LaneLog(&e->settings, Log2(mean / SYNCILU_LIST_ENTRIES));
   d->lanes = PetscMax(2, sorted ? d->lanes : 5);
   if (may && d->counts.longest_row <= 255) {
     /* the rows of a warp must fit shared memory with those of the block's other warps */
@@ -684,7 +684,7 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
     d->why = "lists of updates would take more memory than the default strategy may";
   } else if (may) d->why = "list takes rows of at most 255 entries";
   if (d->why) PetscCall(PetscInfo(NULL, "Factorization by searching: %s\n", d->why));
-  d->lanes = PetscMax(2, sorted ? LaneLog(&e->settings, Log2(mean / 2)) : 5);
+  d->lanes = PetscMax(2, sorted ? LaneLog(&e->settings, Log2(mean)) : 5);
   if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->forder, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   else d->tasks = (int)n;
   d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
@@ -834,7 +834,7 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   if (!d->chain || !d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
   if (!d->chain && d->counts.longest_row > d->shared) CallFit(Alloc(e, &d->scratch, (size_t)d->nnz * sizeof(double)));
   CallCUDA(cudaStreamSynchronize(d->stream));
-  CallCUDA(cudaMemPoolTrimTo(machine.pool, 0));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -923,7 +923,7 @@ static PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscRea
   PetscCall(Alloc(e, &most, sizeof(*most)));
   PetscCall(CheckFit(e));
   CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), d->stream));
-  CallCUDA(SyncILUKernelExcess(d->p, v, most, d->stream));
+  CallCUDA(SyncILUKernelExcess(SYNCILU_DOUBLE, d->p, v, most, d->stream));
   CallCUDA(cudaMemcpyAsync(&result, most, sizeof(result), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaStreamSynchronize(d->stream));
   PetscCall(Free(d, &most));
@@ -946,9 +946,9 @@ static PetscErrorCode FactorChain(CUDA *d, SyncILUDeviceValues v, SyncILUDeviceP
   s.gate   = d->L.gate;
   s.ticket = d->ticket + 2;
   CallCUDA(SyncILUKernelDiagonalIndex(d->p.n, d->diag, d->map, d->L.order, d->dindex, d->stream));
-  CallCUDA(SyncILUKernelCoefficients(d->p, d->L.ell, d->opposite, v, piv.relax, d->x[1], d->stream));
+  CallCUDA(SyncILUKernelCoefficients(SYNCILU_DOUBLE, d->p, d->L.ell, d->opposite, v, piv.relax, d->x[1], d->stream));
   CallCUDA(cudaMemsetAsync(s.x, 0xff, n * sizeof(double), d->stream));
-  CallCUDA(SyncILUKernelPivots(d->L.ell, s, piv, d->pivot, d->status, d->stream));
+  CallCUDA(SyncILUKernelPivots(SYNCILU_DOUBLE, d->L.ell, s, piv, d->pivot, d->status, d->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -990,7 +990,7 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.ticket   = d->ticket + 2;
   f.piv      = piv;
   f.status   = d->status;
-  CallCUDA(SyncILUKernelFactor(f, d->stream));
+  CallCUDA(SyncILUKernelFactor(SYNCILU_DOUBLE, f, d->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1000,12 +1000,12 @@ static PetscErrorCode Refill(CUDA *d, SyncILUDeviceValues v)
   const SyncILUDeviceValues raw = {d->val, NULL};
 
   PetscFunctionBegin;
-  if (d->chain && d->val) CallCUDA(SyncILUKernelRaw(d->p, v, d->pivot, d->val, d->stream));
+  if (d->chain && d->val) CallCUDA(SyncILUKernelRaw(SYNCILU_DOUBLE, d->p, v, d->pivot, d->val, d->stream));
   if (d->ell) {
-    CallCUDA(SyncILUKernelFill(d->L.t, d->L.ell, d->chain ? v : raw, NULL, NULL, d->stream));
-    CallCUDA(SyncILUKernelFill(d->U.t, d->U.ell, d->chain ? v : raw, d->chain ? d->pivot : NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->L.t, d->L.ell, d->chain ? v : raw, NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->U.t, d->U.ell, d->chain ? v : raw, d->chain ? d->pivot : NULL, NULL, d->stream));
   }
-  if (!d->chain || !d->ell) CallCUDA(SyncILUKernelReciprocals(d->p.n, d->pivot, d->ell ? d->L.order : NULL, d->L.scale, d->stream));
+  if (!d->chain || !d->ell) CallCUDA(SyncILUKernelReciprocals(SYNCILU_DOUBLE, d->p.n, d->pivot, d->ell ? d->L.order : NULL, d->L.scale, d->stream));
   d->tvalues = PETSC_FALSE;
   d->values  = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1044,7 +1044,7 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   CallCUDA(SyncILUKernelStatusReset(d->status, d->ticket + 2, d->stream));
   if (d->chain) PetscCall(FactorChain(d, v, p));
   else PetscCall(FactorRows(e, v, p));
-  CallCUDA(SyncILUKernelStatus(d->p, v, d->chain ? NULL : d->val, d->size, d->pivot, p, d->status, d->stream));
+  CallCUDA(SyncILUKernelStatus(SYNCILU_DOUBLE, d->p, v, d->chain ? NULL : d->val, d->size, d->pivot, p, d->status, d->stream));
   CallCUDA(cudaMemcpyAsync(machine.status, d->status, sizeof(*d->status), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaEventRecord(machine.done, d->stream));
   PetscCall(Refill(d, v)); /* goes on while the host reads the status */
@@ -1070,8 +1070,8 @@ static PetscErrorCode Raw(SyncILUEngine e)
   PetscCall(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
   PetscCall(CheckFit(e));
   CallCUDA(cudaMemsetAsync(d->val, 0, (size_t)d->nnz * sizeof(double), d->stream)); /* nobody writes its diagonal */
-  CallCUDA(SyncILUKernelFill(d->L.t, d->L.ell, none, NULL, d->val, d->stream));
-  CallCUDA(SyncILUKernelFill(d->U.t, d->U.ell, none, NULL, d->val, d->stream));
+  CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->L.t, d->L.ell, none, NULL, d->val, d->stream));
+  CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->U.t, d->U.ell, none, NULL, d->val, d->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1127,10 +1127,10 @@ static PetscErrorCode PrepareTransposed(SyncILUEngine e)
   PetscCall(Raw(e));
   raw.a = d->val;
   if (d->ell) {
-    CallCUDA(SyncILUKernelFill(d->UT.t, d->UT.ell, raw, NULL, NULL, d->stream));
-    CallCUDA(SyncILUKernelFill(d->LT.t, d->LT.ell, raw, NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->UT.t, d->UT.ell, raw, NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->LT.t, d->LT.ell, raw, NULL, NULL, d->stream));
   }
-  CallCUDA(SyncILUKernelReciprocals(d->p.n, d->pivot, d->ell ? d->LT.order : NULL, d->LT.scale, d->stream));
+  CallCUDA(SyncILUKernelReciprocals(SYNCILU_DOUBLE, d->p.n, d->pivot, d->ell ? d->LT.order : NULL, d->LT.scale, d->stream));
   d->tvalues = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1157,8 +1157,8 @@ static PetscErrorCode SolveBlock(CUDA *d, const Sweep *first, const Sweep *secon
     s[k].gate     = t->gate;
     s[k].ticket   = d->ticket + k;
     s[k].reset    = d->ticket + !k;
-    if (d->ell) CallCUDA(SyncILUKernelSolveEll(t->ell, s[k], d->stream));
-    else CallCUDA(SyncILUKernelSolveCsr(t->t, d->val, t->order, s[k], d->stream));
+    if (d->ell) CallCUDA(SyncILUKernelSolveEll(SYNCILU_DOUBLE, t->ell, s[k], d->stream));
+    else CallCUDA(SyncILUKernelSolveCsr(SYNCILU_DOUBLE, t->t, d->val, t->order, s[k], d->stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
