@@ -98,6 +98,12 @@ static PetscBool TakesDevice(SyncILUEngine e)
   return (PetscBool)(e->ops->device && !e->settings.check);
 }
 
+/* The row of the matrix that is row i of the factor. */
+static PetscInt MatrixRow(SyncILUEngine e, PetscInt i)
+{
+  return e->pattern.row ? e->pattern.row[i] : i;
+}
+
 static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorInfo *info)
 {
   Mat_SyncILU         *f = (Mat_SyncILU *)F->data;
@@ -119,7 +125,7 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   F->preallocated    = PETSC_TRUE;
   F->factorerrortype = MAT_FACTOR_NOERROR;
   if (status->row >= 0) {
-    const PetscInt row = e->pattern.row ? e->pattern.row[status->row] : status->row;
+    const PetscInt row = MatrixRow(e, status->row);
 
     PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g", status->row, row, (double)status->pivot, (double)info->zeropivot);
     PetscCall(PetscInfo(F, "Detected zero pivot in factorization in row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g\n", status->row, row, (double)status->pivot, (double)info->zeropivot));
@@ -401,8 +407,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted, (double)s.shift_amount, s.shift_attempts));
   if (s.diagonals_added) PetscCall(PetscViewerASCIIPrintf(viewer, "missing diagonal entries added: %" PetscInt_FMT "\n", s.diagonals_added));
   if (s.failed_row >= 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix, value %g\n", s.failed_row, f->engine->pattern.row ? f->engine->pattern.row[s.failed_row] : s.failed_row,
-                                     (double)s.failed_pivot));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix, value %g\n", s.failed_row, MatrixRow(f->engine, s.failed_row), (double)s.failed_pivot));
   PetscCall(SyncILUSettingsView(&f->settings, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "symbolic phases: %" PetscInt_FMT ", numeric phases: %" PetscInt_FMT "\n", s.analyses, s.factorizations));

@@ -488,6 +488,20 @@ static PetscBool Alike(PetscReal a, PetscReal b, PetscReal tolerance)
   return (PetscBool)(a == b || PetscAbsReal(a - b) <= tolerance * PetscMax(PetscAbsReal(a), PetscAbsReal(b)) || (PetscIsInfOrNanReal(a) && PetscIsInfOrNanReal(b)));
 }
 
+/* The largest entry of the matrix times the largest reciprocal pivot. */
+static PetscErrorCode Growth(SyncILUEngine e, PetscInt nnz, const PetscScalar *a, PetscReal *growth)
+{
+  const PetscScalar *lval, *uval, *dinv;
+  PetscReal          entry = 0.0, inverse = 0.0;
+
+  PetscFunctionBegin;
+  PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
+  for (PetscInt k = 0; k < nnz; k++) entry = PetscMax(entry, PetscAbsScalar(a[k]));
+  for (PetscInt i = 0; i < e->pattern.n; i++) inverse = PetscMax(inverse, PetscAbsScalar(dinv[i]));
+  *growth = entry * inverse;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Shifts take the turns they take on the host, and end where they end there. */
 static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscRandom rand)
 {
@@ -552,6 +566,7 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
     csr.a = a;
     for (size_t s = 0; s < sizeof(shifts) / sizeof(shifts[0]); s++) {
       MatFactorInfo info;
+      PetscReal     growth = 0.0;
 
       PetscCall(MatFactorInfoInitialize(&info));
       info.shifttype   = (PetscReal)shifts[s].type;
@@ -559,6 +574,7 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
       info.zeropivot   = shifts[s].zeropivot;
       Watch("shift %s by %g, zero pivot %g, %s, %s", MatFactorShiftTypes[shifts[s].type], (double)shifts[s].amount, (double)shifts[s].zeropivot, pattern, places[what[w].where]);
       PetscCall(SyncILUEngineFactor(host, &csr, &info));
+      PetscCall(Growth(host, c.csr.nnz, a, &growth));
       for (int u = 0; u < 2; u++) {
         const SyncILUStatus *want = &host->status, *got = &e[u]->status;
         char                 name[256];
@@ -576,7 +592,7 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
           const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
 
           PetscCall(SyncILUEngineSolve(e[u], trans, 1, c.b, c.n, x, c.n, PETSC_MEMTYPE_HOST));
-          if (want->row >= 0) continue;
+          if (want->row >= 0 || growth > 1e4) continue; /* solutions of systems so near to singular ones agree in no digit */
           PetscCall(SyncILUEngineSolve(host, trans, 1, c.b, c.n, y, c.n, PETSC_MEMTYPE_HOST));
           CHECK(Close(c.n, x, y, 1e-7), "%s: the solution differs, transposed %d", name, t);
         }

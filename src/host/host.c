@@ -494,12 +494,7 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   PetscCall(PetscMalloc1(threads, &found));
   PetscCall(PetscMalloc1((size_t)threads * n, &w));
   if (relax) PetscCall(PetscCalloc1((size_t)threads * n, &mark));
-  for (PetscInt t = 0; t < threads; t++) {
-    found[t].row     = -1;
-    found[t].pivot   = 0.0;
-    found[t].shift   = PETSC_FALSE;
-    found[t].shifted = 0;
-  }
+  for (PetscInt t = 0; t < threads; t++) { SyncILUStatusReset(&found[t]); }
   if (threads == 1) {
     if (relax) FactorRows(&job, NULL, 0, n, w, mark, found, PETSC_TRUE);
     else FactorRows(&job, NULL, 0, n, w, NULL, found, PETSC_FALSE);

@@ -6,6 +6,15 @@
 
 #include "../engine.h"
 
+/* Nothing found yet. */
+static inline void SyncILUStatusReset(SyncILUStatus *status)
+{
+  status->row     = -1;
+  status->pivot   = 0.0;
+  status->shift   = PETSC_FALSE;
+  status->shifted = 0;
+}
+
 /*
    Judges the pivot of a row, given the sum rs of the absolute values of the row's other entries of L and U, and notes the first row that is rejected.
    The bounds are PETSc's: relative to rs with the shifts that act on the whole diagonal, absolute otherwise. Unlike there, a pivot that is not finite is a breakdown whatever the shift.

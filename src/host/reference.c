@@ -31,10 +31,7 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
   PetscInt       *mark;
 
   PetscFunctionBegin;
-  status->row     = -1;
-  status->shifted = 0;
-  status->pivot   = 0.0;
-  status->shift   = PETSC_FALSE;
+  SyncILUStatusReset(status);
   PetscCall(PetscMalloc2(n, &w, n, &mark));
   for (PetscInt j = 0; j < n; j++) mark[j] = -1;
   for (PetscInt i = 0; i < n; i++) {
