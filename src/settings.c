@@ -203,7 +203,8 @@ SYNCILU_SETTING(Backend, SyncILUBackend, backend, PetscValidLogicalCollectiveEnu
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. The host backend has one way, a dense work row a thread, and says so in the view.
+   Takes effect at the next symbolic phase. The CUDA backend has list and vect so far, and the others are an error there; where lists do not fit, the view says so and what runs instead. The host
+   backend has one way, a dense work row a thread, and says so in the view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`
 @*/
@@ -289,7 +290,7 @@ SYNCILU_SETTING(Analysis, SyncILUAnalysis, analysis, PetscValidLogicalCollective
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. On the host a thread takes a row, whatever is asked for, and the view says so.
+   Takes effect at the next symbolic phase. The CUDA backend has ell and csr so far, and the others are an error there. On the host a thread takes a row, whatever is asked for, and the view says so.
 
 .seealso: `SyncILUSolve`
 @*/

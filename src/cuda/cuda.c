@@ -498,7 +498,7 @@ static int LongRow(int lanes)
 /* The slot before the one at work that tells a warp to begin with polling (see wait_at_gate() in kernels/syncfree.cuh). */
 static int Gate(double rows)
 {
-  return (int)(SYNCILU_GATE_LEVELS * rows);
+  return (int)PetscMin(SYNCILU_GATE_LEVELS * rows, INT_MAX / 2);
 }
 
 /* Slices of a triangle in the given order, as sliced ELL without values. level: at whose ends slices end, or NULL. */
