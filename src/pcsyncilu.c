@@ -9,7 +9,8 @@ typedef struct {
   PC              ilu;  /* on the diagonal block of this rank */
   Vec             x, y; /* the local part of vectors of several ranks, without storage of their own; NULL on one rank */
   SyncILUSettings settings;
-  PetscBool       inplace; /* asked for, which is not honoured */
+  PetscBool       inplace;          /* asked for, which is not honoured */
+  PetscBool       ordered, reorder; /* by the user: an ordering, and one changed for a diagonal without zeros */
 } PC_SyncILU;
 
 PetscErrorCode PCSyncILUGetSettings(PC pc, SyncILUSettings **settings)
@@ -112,6 +113,8 @@ static PetscErrorCode PCSetUp_SyncILU(PC pc)
   PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "-pc_factor_mat_solver_type %s: PC type " PCSYNCILU " factors with " MATSOLVERSYNCILU " only; use -pc_type ilu for other solver types", type);
   if (s->inplace) PetscCall(PetscInfo(pc, "In-place factorization is not honoured: the factor keeps storage of its own, and the matrix its values\n"));
+  /* the natural ordering, if nobody asked for another, without the index sets that say so: they take longer than the factorization on a GPU */
+  if (!s->ilu->setupcalled && !s->ordered) PetscCall(PCFactorSetMatOrderingType(s->ilu, s->reorder ? MATORDERINGNATURAL : MATORDERINGEXTERNAL));
   if (s->ilu->setupcalled) {
     Mat F;
 
@@ -212,6 +215,20 @@ static PetscErrorCode PCFactorGetUseInPlace_SyncILU(PC pc, PetscBool *flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The inner preconditioner is to reorder for a diagonal without zeros, and needs index sets for it. */
+static PetscErrorCode WantReordering(PC pc)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  if (!s->reorder && !s->ordered && s->ilu->setupcalled) { /* without any so far */
+    PetscCall(PCReset(s->ilu));
+    pc->setupcalled = PETSC_FALSE;
+  }
+  s->reorder = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOptionsObject)
 {
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
@@ -225,6 +242,11 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscUseTypeMethod(s->ilu, setfromoptions, PetscOptionsObject);
+  /* these the inner preconditioner has read */
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &same));
+  if (same) s->ordered = PETSC_TRUE;
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_nonzeros_along_diagonal", &same));
+  if (same) PetscCall(WantReordering(pc));
   PetscCall(PCFactorGetUseInPlace(s->ilu, &inplace));
   if (inplace) {
     PetscCall(PCFactorSetUseInPlace(s->ilu, PETSC_FALSE));
@@ -306,6 +328,26 @@ static PetscErrorCode PCFactorSetLevels_SyncILU(PC pc, PetscInt levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCFactorSetMatOrderingType_SyncILU(PC pc, MatOrderingType ordering)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCFactorSetMatOrderingType(s->ilu, ordering));
+  s->ordered = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SyncILU(PC pc, PetscReal tolerance)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCFactorReorderForNonzeroDiagonal(s->ilu, tolerance));
+  PetscCall(WantReordering(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The setters and getters of PCFactor that are PCILU's business, with the type of their argument. */
 #define FORWARDED(X) \
   X(PCFactorSetZeroPivot, PetscReal) \
@@ -317,14 +359,12 @@ static PetscErrorCode PCFactorSetLevels_SyncILU(PC pc, PetscInt levels)
   X(PCFactorSetMatSolverType, MatSolverType) \
   X(PCFactorGetMatSolverType, MatSolverType *) \
   X(PCFactorSetFill, PetscReal) \
-  X(PCFactorSetMatOrderingType, MatOrderingType) \
   X(PCFactorGetLevels, PetscInt *) \
   X(PCFactorSetAllowDiagonalFill, PetscBool) \
   X(PCFactorGetAllowDiagonalFill, PetscBool *) \
   X(PCFactorSetPivotInBlocks, PetscBool) \
   X(PCFactorSetReuseOrdering, PetscBool) \
-  X(PCFactorSetReuseFill, PetscBool) \
-  X(PCFactorReorderForNonzeroDiagonal, PetscReal)
+  X(PCFactorSetReuseFill, PetscBool)
 
 #define FORWARD(Name, Type) \
   static PetscErrorCode Name##_SyncILU(PC pc, Type value) \
@@ -339,6 +379,8 @@ FORWARDED(FORWARD)
 #define UNCOMPOSE(Name, Type) PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Name "_C", NULL));
 #define OWN(X) \
   X(PCFactorSetLevels, PetscInt) \
+  X(PCFactorSetMatOrderingType, MatOrderingType) \
+  X(PCFactorReorderForNonzeroDiagonal, PetscReal) \
   X(PCFactorSetUseInPlace, PetscBool) \
   X(PCFactorGetUseInPlace, PetscBool *)
 
@@ -401,6 +443,8 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
    `PCASM`.
 
    Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same iterations.
+
+   Where no ordering is asked for the view says external: it is the natural one, without the index sets that `MatGetOrdering()` makes for it.
 
    In-place factorization (-pc_factor_in_place) is accepted, but the factor always has storage of its own; the view says so.
 

@@ -540,6 +540,64 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Zeros on the diagonal are a breakdown, until the ordering is to remove them: asked for before the first setup, by option or setter, or after it, when there are no index sets yet. */
+static PetscErrorCode TestReordering(void)
+{
+  const PetscInt n = 200;
+  Mat            A;
+  Vec            b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 4, NULL, &A));
+  for (PetscInt i = 0; i < n; i++) { /* neighbouring columns exchanged */
+    PetscCall(MatSetValue(A, i, i, 0.0, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, i ^ 1, 4.0 + (PetscReal)(i % 5), INSERT_VALUES));
+    if (i >= 2) PetscCall(MatSetValue(A, i, (i - 2) ^ 1, -1.0, INSERT_VALUES));
+    if (i + 2 < n) PetscCall(MatSetValue(A, i, (i + 2) ^ 1, -1.5, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  for (int when = 0; when < 4; when++) {
+    KSP                ksp;
+    PC                 pc;
+    KSPConvergedReason reason;
+
+    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPSetType(ksp, KSPGMRES));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    if (when == 1) PetscCall(PCFactorReorderForNonzeroDiagonal(pc, 1e-9));
+    if (when == 2) {
+      PetscOptions db;
+
+      PetscCall(PetscOptionsCreate(&db));
+      PetscCall(PetscOptionsInsertString(db, "-pc_factor_nonzeros_along_diagonal"));
+      PetscCall(PetscOptionsPush(db));
+      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(PetscOptionsPop());
+      PetscCall(PetscOptionsDestroy(&db));
+    }
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    if (when == 3) {
+      CHECK(reason == KSP_DIVERGED_PC_FAILED, "zeros on the diagonal: reason %d", (int)reason);
+      PetscCall(PCFactorReorderForNonzeroDiagonal(pc, 1e-9));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+    }
+    CHECK(when ? reason > 0 : reason == KSP_DIVERGED_PC_FAILED, "reordering, case %d: reason %d", when, (int)reason);
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   int failed = 0;
@@ -559,6 +617,7 @@ int main(int argc, char **argv)
     if (round == 0) {
       PetscCall(TestFaces());
       PetscCall(TestSetters());
+      PetscCall(TestReordering());
       PetscCall(TestSolves(rand));
       PetscCall(TestIterations());
       PetscCall(TestRelaxation());
