@@ -86,7 +86,7 @@ static struct {
   int                  device;
   char                 name[64];
   cudaMemPool_t        pool;
-  cudaStream_t         stream; /* where PETSc has none */
+  cudaStream_t         stream; /* where PETSc has none, or uses no device */
   void                *pinned[2];
   cudaEvent_t          event[2], done;
   SyncILUDeviceStatus *status; /* pinned */
@@ -114,7 +114,20 @@ static PetscErrorCode LocalRank(int *rank)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a device current: PETSc's own where it has CUDA, else one by the rank on the node. Asked once. */
+/*
+   Whether PETSc uses its device. Where no matrix and no vector is on it, it must not be made to: that ends programs whose MPI knows nothing of device memory and which have no need that it should. What
+   it does not do then is done here, as where PETSc has no CUDA.
+*/
+static PetscBool PETScHasDevice(void)
+{
+#if defined(PETSC_HAVE_CUDA)
+  return PetscDeviceInitialized(PETSC_DEVICE_CUDA);
+#else
+  return PETSC_FALSE;
+#endif
+}
+
+/* Makes a device current: PETSc's own, if it uses one, else one by the rank on the node. Asked once. */
 PetscErrorCode SyncILUCUDAAvailable(PetscBool *available, char *why, size_t len)
 {
   PetscFunctionBegin;
@@ -128,14 +141,12 @@ PetscErrorCode SyncILUCUDAAvailable(PetscBool *available, char *why, size_t len)
     else if (err == cudaErrorInsufficientDriver) PetscCall(PetscStrncpy(machine.reason, "no CUDA driver, or one too old for this build's runtime", sizeof(machine.reason)));
     else if (err != cudaSuccess) PetscCall(PetscSNPrintf(machine.reason, sizeof(machine.reason), "CUDA: %s", cudaGetErrorString(err)));
     else {
-#if defined(PETSC_HAVE_CUDA)
-      PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-#else
-      int rank;
+      if (!PETScHasDevice()) {
+        int rank = (int)PetscGlobalRank; /* by which a PETSc that has CUDA would choose */
 
-      PetscCall(LocalRank(&rank));
-      CallCUDA(cudaSetDevice(rank % devices));
-#endif
+        if (!PetscDefined(HAVE_CUDA)) PetscCall(LocalRank(&rank));
+        CallCUDA(cudaSetDevice(rank % devices));
+      }
       machine.found = 1;
       err           = SyncILUKernelProbe(); /* a device of an architecture the kernels were not built for says so here */
       if (err != cudaSuccess) {
@@ -150,15 +161,32 @@ PetscErrorCode SyncILUCUDAAvailable(PetscBool *available, char *why, size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's current stream may change from call to call. */
+/* PETSc's current stream may change from call to call, and may come to be; what went on in another one is waited for. */
 static PetscErrorCode UseStream(CUDA *d)
+{
+  cudaStream_t stream = machine.stream;
+
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  if (PETScHasDevice()) PetscCall(PetscGetCurrentCUDAStream(&stream));
+#endif
+  if (stream == machine.stream) CallCUDA(cudaSetDevice(machine.device));
+  if (d->nowned && stream != d->stream) CallCUDA(cudaStreamSynchronize(d->stream));
+  d->stream = stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's clock of GPU time, if there is one. */
+static PetscErrorCode GpuTime(PetscBool begin)
 {
   PetscFunctionBegin;
 #if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscGetCurrentCUDAStream(&d->stream));
+  if (PETScHasDevice()) {
+    if (begin) PetscCall(PetscLogGpuTimeBegin());
+    else PetscCall(PetscLogGpuTimeEnd());
+  }
 #else
-  CallCUDA(cudaSetDevice(machine.device));
-  d->stream = machine.stream;
+  (void)begin;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -286,9 +314,7 @@ static PetscErrorCode MachineCreate(void)
   CallCUDA(cudaGetDevice(&machine.device));
   CallCUDA(cudaGetDeviceProperties(&prop, machine.device));
   PetscCall(PetscStrncpy(machine.name, prop.name, sizeof(machine.name)));
-#if !defined(PETSC_HAVE_CUDA)
   CallCUDA(cudaStreamCreateWithFlags(&machine.stream, cudaStreamNonBlocking));
-#endif
   for (int k = 0; k < 2; k++) CallCUDA(cudaEventCreateWithFlags(&machine.event[k], cudaEventDisableTiming));
   CallCUDA(cudaEventCreateWithFlags(&machine.done, cudaEventDisableTiming));
   CallCUDA(cudaMallocHost((void **)&machine.status, sizeof(*machine.status)));
@@ -314,9 +340,7 @@ PetscErrorCode SyncILUCUDAFinalize(void)
     }
     CallCUDA(cudaEventDestroy(machine.done));
     CallCUDA(cudaFreeHost(machine.status));
-#if !defined(PETSC_HAVE_CUDA)
     CallCUDA(cudaStreamDestroy(machine.stream));
-#endif
   }
   PetscCall(PetscMemzero(&machine, sizeof(machine)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1038,9 +1062,7 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   p.amount    = (double)piv->amount;
   p.relax     = (double)piv->relax;
 
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscLogGpuTimeBegin());
-#endif
+  PetscCall(GpuTime(PETSC_TRUE));
   CallCUDA(SyncILUKernelStatusReset(d->status, d->ticket + 2, d->stream));
   if (d->chain) PetscCall(FactorChain(d, v, p));
   else PetscCall(FactorRows(e, v, p));
@@ -1048,9 +1070,7 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   CallCUDA(cudaMemcpyAsync(machine.status, d->status, sizeof(*d->status), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaEventRecord(machine.done, d->stream));
   PetscCall(Refill(d, v)); /* goes on while the host reads the status */
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscLogGpuTimeEnd());
-#endif
+  PetscCall(GpuTime(PETSC_FALSE));
   CallCUDA(cudaEventSynchronize(machine.done));
   status->row     = machine.status->row == INT_MAX ? -1 : machine.status->row;
   status->pivot   = status->row < 0 ? 0.0 : (PetscReal)machine.status->pivot;
@@ -1205,17 +1225,13 @@ static PetscErrorCode Solve_CUDA(SyncILUEngine e, SyncILUTranspose trans, PetscI
     db = d->stage_b;
     dx = d->stage_x;
   }
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscLogGpuTimeBegin());
-#endif
+  PetscCall(GpuTime(PETSC_TRUE));
   for (PetscInt r = 0; r < nrhs; r += SYNCILU_RHS_MAX) {
     const size_t lb = PetscMemTypeHost(mem) ? n : (size_t)ldb, lx = PetscMemTypeHost(mem) ? n : (size_t)ldx;
 
     PetscCall(SolveBlock(d, first, second, (int)PetscMin(nrhs - r, SYNCILU_RHS_MAX), db + (size_t)r * lb, lb, dx + (size_t)r * lx, lx));
   }
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscLogGpuTimeEnd());
-#endif
+  PetscCall(GpuTime(PETSC_FALSE));
   if (PetscMemTypeHost(mem)) {
     for (PetscInt r = 0; r < nrhs; r++) PetscCall(Download(d, x + (size_t)r * (size_t)ldx, d->stage_x + (size_t)r * n, n * sizeof(double)));
   }
@@ -1294,11 +1310,8 @@ static PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
                                    : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
                                    : d->mirrored                                   ? "L by earliest level, U by latest"
                                                                                    : "by earliest level"));
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
-#else
-  PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since this PETSc has no CUDA\n"));
-#endif
+  if (PETScHasDevice()) PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since PETSc %s\n", PetscDefined(HAVE_CUDA) ? "uses no device here" : "has no CUDA"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
