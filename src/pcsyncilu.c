@@ -215,17 +215,16 @@ static PetscErrorCode PCFactorGetUseInPlace_SyncILU(PC pc, PetscBool *flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner preconditioner is to reorder for a diagonal without zeros, and needs index sets for it. */
-static PetscErrorCode WantReordering(PC pc)
+/* Index sets are wanted from now on: what was set up without them is set up anew. */
+static PetscErrorCode WantIndexSets(PC pc)
 {
   PC_SyncILU *s = (PC_SyncILU *)pc->data;
 
   PetscFunctionBegin;
-  if (!s->reorder && !s->ordered && s->ilu->setupcalled) { /* without any so far */
+  if (s->ilu->setupcalled && !s->ordered && !s->reorder) {
     PetscCall(PCReset(s->ilu));
     pc->setupcalled = PETSC_FALSE;
   }
-  s->reorder = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,20 +232,20 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
 {
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->settings;
-  PetscBool       inplace, same;
+  PetscBool       inplace, same, ordered, reorder;
   const char     *prefix;
 
   PetscFunctionBegin;
   PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &s->settings));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_nonzeros_along_diagonal", &reorder));
+  if (ordered || reorder) PetscCall(WantIndexSets(pc));
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscUseTypeMethod(s->ilu, setfromoptions, PetscOptionsObject);
-  /* these the inner preconditioner has read */
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &same));
-  if (same) s->ordered = PETSC_TRUE;
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_nonzeros_along_diagonal", &same));
-  if (same) PetscCall(WantReordering(pc));
+  if (ordered) s->ordered = PETSC_TRUE;
+  if (reorder) s->reorder = PETSC_TRUE;
   PetscCall(PCFactorGetUseInPlace(s->ilu, &inplace));
   if (inplace) {
     PetscCall(PCFactorSetUseInPlace(s->ilu, PETSC_FALSE));
@@ -333,6 +332,7 @@ static PetscErrorCode PCFactorSetMatOrderingType_SyncILU(PC pc, MatOrderingType 
   PC_SyncILU *s = (PC_SyncILU *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(WantIndexSets(pc));
   PetscCall(PCFactorSetMatOrderingType(s->ilu, ordering));
   s->ordered = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,8 +343,9 @@ static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SyncILU(PC pc, PetscReal
   PC_SyncILU *s = (PC_SyncILU *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(WantIndexSets(pc));
   PetscCall(PCFactorReorderForNonzeroDiagonal(s->ilu, tolerance));
-  PetscCall(WantReordering(pc));
+  s->reorder = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -590,6 +590,14 @@ static PetscErrorCode TestReordering(void)
       PetscCall(KSPGetConvergedReason(ksp, &reason));
     }
     CHECK(when ? reason > 0 : reason == KSP_DIVERGED_PC_FAILED, "reordering, case %d: reason %d", when, (int)reason);
+    /* the natural ordering asked for by name, when it has been in use */
+    if (when == 0) {
+      PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGNATURAL));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      CHECK(reason == KSP_DIVERGED_PC_FAILED, "zeros on the diagonal, natural ordering: reason %d", (int)reason);
+    }
     PetscCall(KSPDestroy(&ksp));
   }
   PetscCall(MatDestroy(&A));

@@ -62,7 +62,6 @@ typedef struct {
   PetscBool            mirrored;                   /* U in the order of its latest levels, which are L's earliest from the end */
   const char          *why;                        /* the factorization is not list; NULL: as asked for */
   int                  lanes, shared, tasks, many; /* of the factorization */
-  int                 *forder;                     /* order of the rows in it */
   SyncILUSlice        *task;
   unsigned short      *update;
   unsigned char       *source;
@@ -644,10 +643,10 @@ static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
   int         *width, total;
 
   PetscFunctionBegin;
-  CallFit(Slices(e, Lower(d), d->forder, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
+  CallFit(Slices(e, Lower(d), d->L.order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   CallFit(Alloc(e, &width, (size_t)(d->tasks + 1) * sizeof(int)));
   CallCUDA(cudaMemsetAsync(width + d->tasks, 0, sizeof(int), d->stream));
-  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->forder, d->tasks, d->task, width, NULL, NULL, d->stream));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->L.order, d->tasks, d->task, width, NULL, NULL, d->stream));
   CallFit(Offsets(e, d->tasks, d->task, width, &total));
   PetscCall(Free(d, &width));
   updates = (size_t)total * 32 * sizeof(*d->update);
@@ -660,7 +659,7 @@ static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
   CallFit(Alloc(e, &d->source, sources));
   CallCUDA(cudaMemsetAsync(d->update, 0xff, updates, d->stream));
   CallCUDA(cudaMemsetAsync(d->source, 0, sources, d->stream));
-  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->forder, d->tasks, d->task, NULL, d->update, d->source, d->stream));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->L.order, d->tasks, d->task, NULL, d->update, d->source, d->stream));
   d->list   = PETSC_TRUE;
   d->shared = d->counts.longest_row;
   d->many   = (double)total > SYNCILU_UPDATE_POLLS * (double)d->tasks;
@@ -688,7 +687,6 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
     PetscCall(Free(d, &live));
     d->chain = (PetscBool)!d->counts.live;
   }
-  d->forder = d->L.order;
   if (d->chain) {
     d->list = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -709,7 +707,7 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
   } else if (may) d->why = "list takes rows of at most 255 entries";
   if (d->why) PetscCall(PetscInfo(NULL, "Factorization by searching: %s\n", d->why));
   d->lanes = PetscMax(2, sorted ? LaneLog(&e->settings, Log2(mean)) : 5);
-  if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->forder, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
+  if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->L.order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   else d->tasks = (int)n;
   d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -845,7 +843,6 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   CallFit(PlanPair(e, &d->L, &d->U, d->row, d->colperm));
   if (d->chain) {
     CallFit(Alloc(e, &d->opposite, d->L.slots * sizeof(int)));
-    CallFit(Alloc(e, &d->dindex, n * sizeof(int)));
     CallCUDA(SyncILUKernelOpposite(d->p, d->L.ell, d->opposite, d->stream));
   }
 
@@ -902,9 +899,9 @@ static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDevice
   CallFit(UseMatrix(e, A));
   if (!e->pattern.same && !d->map) {
     const int *aptr = (const int *)A->i, *acol = (const int *)A->j;
-    int       *ptr = NULL, *col = NULL;
+    int       *map, *ptr = NULL, *col = NULL;
 
-    CallFit(Alloc(e, &d->map, (size_t)d->nnz * sizeof(int)));
+    CallFit(Alloc(e, &map, (size_t)d->nnz * sizeof(int)));
     if (PetscMemTypeHost(A->mem)) {
       CallFit(Alloc(e, &ptr, (size_t)(A->n + 1) * sizeof(int)));
       CallFit(Alloc(e, &col, (size_t)e->pattern.nnz * sizeof(int)));
@@ -913,7 +910,8 @@ static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDevice
       aptr = ptr;
       acol = col;
     }
-    CallCUDA(SyncILUKernelMap(d->p, d->row, d->colperm, aptr, acol, d->map, d->stream));
+    CallCUDA(SyncILUKernelMap(d->p, d->row, d->colperm, aptr, acol, map, d->stream));
+    d->map = map;
     PetscCall(Free(d, &ptr));
     PetscCall(Free(d, &col));
   }
@@ -928,9 +926,13 @@ static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDevice
 
 static PetscErrorCode CheckFit(SyncILUEngine e)
 {
+  char why[sizeof(e->unfit)];
+
   PetscFunctionBegin;
-  PetscCheck(!e->unfit[0], PETSC_COMM_SELF, PETSC_ERR_MEM, "CUDA backend: %s", e->unfit);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (!e->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
+  e->unfit[0] = 0; /* another call may have the memory, or need none */
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "CUDA backend: %s", why);
 }
 
 static PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
@@ -956,12 +958,18 @@ static PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscRea
 }
 
 /* The pivots by a sweep over L. */
-static PetscErrorCode FactorChain(CUDA *d, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
+static PetscErrorCode FactorChain(SyncILUEngine e, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
 {
+  CUDA              *d = (CUDA *)e->data;
   const size_t       n = (size_t)d->p.n;
   SyncILUDeviceSweep s;
 
   PetscFunctionBegin;
+  if (!d->dindex) { /* the first time: the map came with the matrix */
+    PetscCall(Alloc(e, &d->dindex, n * sizeof(int)));
+    PetscCall(CheckFit(e));
+    CallCUDA(SyncILUKernelDiagonalIndex(d->p.n, d->diag, d->map, d->L.order, d->dindex, d->stream));
+  }
   PetscCall(PetscMemzero(&s, sizeof(s)));
   s.b      = v.a;
   s.bindex = d->dindex;
@@ -969,7 +977,6 @@ static PetscErrorCode FactorChain(CUDA *d, SyncILUDeviceValues v, SyncILUDeviceP
   s.nrhs   = 1;
   s.gate   = d->L.gate;
   s.ticket = d->ticket + 2;
-  CallCUDA(SyncILUKernelDiagonalIndex(d->p.n, d->diag, d->map, d->L.order, d->dindex, d->stream));
   CallCUDA(SyncILUKernelCoefficients(SYNCILU_DOUBLE, d->p, d->L.ell, d->opposite, v, piv.relax, d->x[1], d->stream));
   CallCUDA(cudaMemsetAsync(s.x, 0xff, n * sizeof(double), d->stream));
   CallCUDA(SyncILUKernelPivots(SYNCILU_DOUBLE, d->L.ell, s, piv, d->pivot, d->status, d->stream));
@@ -999,7 +1006,7 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.val      = d->val;
   f.pivot    = d->pivot;
   f.sum      = d->sum;
-  f.order    = d->forder;
+  f.order    = d->L.order;
   f.tasks    = d->tasks;
   f.task     = d->task;
   f.update   = d->update;
@@ -1064,7 +1071,7 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
 
   PetscCall(GpuTime(PETSC_TRUE));
   CallCUDA(SyncILUKernelStatusReset(d->status, d->ticket + 2, d->stream));
-  if (d->chain) PetscCall(FactorChain(d, v, p));
+  if (d->chain) PetscCall(FactorChain(e, v, p));
   else PetscCall(FactorRows(e, v, p));
   CallCUDA(SyncILUKernelStatus(SYNCILU_DOUBLE, d->p, v, d->chain ? NULL : d->val, d->size, d->pivot, p, d->status, d->stream));
   CallCUDA(cudaMemcpyAsync(machine.status, d->status, sizeof(*d->status), cudaMemcpyDeviceToHost, d->stream));
@@ -1111,8 +1118,7 @@ static PetscErrorCode PlanTransposed(SyncILUEngine e)
     Sweep       *s       = k ? &d->LT : &d->UT;
     const Sweep *o       = k ? &d->L : &d->U;
     const size_t entries = (size_t)(k ? e->pattern.nl : e->pattern.nu);
-
-    int *own;
+    int         *own;
 
     CallFit(Alloc(e, &own, (n + 1 + 2 * entries) * sizeof(int)));
     CallCUDA(SyncILUKernelTranspose(work, &bytes, d->p, d->nnz, k, (int)entries, own, own + n + 1, own + n + 1 + entries, d->stream));
@@ -1196,10 +1202,11 @@ static PetscErrorCode Solve_CUDA(SyncILUEngine e, SyncILUTranspose trans, PetscI
   if (!n || !nrhs) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(UseStream(d));
   if (trans == SYNCILU_TRANS && !d->tvalues) PetscCall(PrepareTransposed(e));
-  if (nrhs > 1) {
-    const size_t want = n * (size_t)PetscMin((nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK * SYNCILU_RHS_BLOCK, SYNCILU_RHS_MAX);
+  {
+    const size_t blocks = (size_t)(nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK, want = n * (nrhs > 1 ? PetscMin(blocks * SYNCILU_RHS_BLOCK, (size_t)SYNCILU_RHS_MAX) : 1);
 
     if (d->xsize < want) {
+      d->xsize = 0;
       for (int k = 0; k < 2; k++) {
         PetscCall(Free(d, &d->x[k]));
         PetscCall(Alloc(e, &d->x[k], want * sizeof(double)));
