@@ -12,9 +12,6 @@ using namespace syncilu;
 namespace
 {
 
-/* Eight lanes look through a row. */
-constexpr int ROW_LANES = 8;
-
 __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, int *__restrict__ diag, SyncILUDeviceCounts *counts)
 {
   const long long t   = global_thread();
@@ -153,7 +150,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, 2048 / SYNCILU_BLOCK_LEV
   }
   int m = active ? most + 2 : 0;
   for (int o = 16; o; o >>= 1) m = max(m, __shfl_xor_sync(FULL, m, o));
-  if (lane == 0 && m > *(volatile int *)&counts->levels[upper]) atomicMax(&counts->levels[upper], m);
+  if (lane == 0 && m > load_relaxed(&counts->levels[upper])) atomicMax(&counts->levels[upper], m);
 }
 
 /* The same with a warp a row, for patterns with rows that would keep one lane for long. */
@@ -195,7 +192,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_long_kernel(SyncILUDevic
   most = __reduce_max_sync(FULL, most) + 1;
   if (lane == 0) {
     store_relaxed(level + i, most);
-    if (most + 1 > *(volatile int *)&counts->levels[upper]) atomicMax(&counts->levels[upper], most + 1);
+    if (most + 1 > load_relaxed(&counts->levels[upper])) atomicMax(&counts->levels[upper], most + 1);
   }
 }
 
@@ -205,11 +202,11 @@ __global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
   const long long t = global_thread();
   const int       i = (int)(t / ROW_LANES);
 
-  if (t / ROW_LANES >= p.n || *(volatile int *)unsymmetric) return;
+  if (t / ROW_LANES >= p.n || load_relaxed(unsymmetric)) return;
   for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.diag[i]; e += ROW_LANES) {
     const int k = p.col[e];
 
-    if (search(p.col, p.diag[k] + 1, p.ptr[k + 1], i) < 0) *unsymmetric = 1;
+    if (search(p.col, p.diag[k] + 1, p.ptr[k + 1], i) < 0) store_relaxed(unsymmetric, 1);
   }
 }
 
@@ -399,34 +396,21 @@ __global__ void slice_offsets_kernel(int slices, SyncILUSlice *slice, const int 
 
 __global__ void ell_columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *__restrict__ inverse, int *__restrict__ col)
 {
-  const long long s    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31;
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? t.end[l.row] : 0;
+  int           e   = l.full ? t.begin[l.row] + t.skip + l.first : 0;
 
-  if (s >= ell.slices) return;
-  const SyncILUSlice d  = ell.slice[s];
-  const int          lg = d.shape & 7, r = lane >> lg, sub = lane & ((1 << lg) - 1);
-  const bool         row = r < d.shape >> 3;
-  const int          i   = row ? ell.order[d.first + r] : 0;
-  const int          end = row ? t.end[i] : 0;
-  int                e   = row ? t.begin[i] + t.skip + sub : 0;
-
-  for (int w = 0; w < d.width; w++, e += 1 << lg) col[((size_t)d.offset + w) * 32 + lane] = row && e < end ? inverse[t.col[e]] : -1;
+  for (int w = 0; w < l.width; w++, e += l.step) col[l.at + 32 * (size_t)w] = e < end ? inverse[t.col[e]] : -1;
 }
 
 __global__ void columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *__restrict__ diag, int *__restrict__ col)
 {
-  const long long s    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31;
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? t.end[l.row] : 0;
+  int           e   = l.full ? t.begin[l.row] + t.skip + l.first : 0;
 
-  if (s >= ell.slices) return;
-  const SyncILUSlice d  = ell.slice[s];
-  const int          lg = d.shape & 7, r = lane >> lg, sub = lane & ((1 << lg) - 1);
-
-  if (r >= d.shape >> 3) return;
-  const int i = ell.order[d.first + r], end = t.end[i];
-  int       e = t.begin[i] + t.skip + sub;
-  if (diag && sub == 0) col[diag[i]] = i;
-  for (int w = 0; w < d.width && e < end; w++, e += 1 << lg) col[e] = ell.order[ell.col[((size_t)d.offset + w) * 32 + lane]];
+  if (l.full && diag && l.first == 0) col[diag[l.row]] = l.row;
+  for (int w = 0; w < l.width && e < end; w++, e += l.step) col[e] = ell.order[ell.col[l.at + 32 * (size_t)w]];
 }
 
 /* The transpose, by a stable sort of all entries by column; what is not of this triangle sorts behind. */
@@ -491,18 +475,7 @@ int bits_of(int max)
   return b;
 }
 
-size_t round_up(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 } // namespace
-
-#define LAUNCH(kernel, threads, block, stream, ...) \
-  do { \
-    if ((threads) > 0) kernel<<<blocks_for(threads, block), block, 0, stream>>>(__VA_ARGS__); \
-    return cudaGetLastError(); \
-  } while (0)
 
 cudaError_t SyncILUKernelProbe(void)
 {
@@ -513,7 +486,7 @@ cudaError_t SyncILUKernelProbe(void)
 
 cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *counts, cudaStream_t stream)
 {
-  LAUNCH(rows_kernel, (long long)n * ROW_LANES, SYNCILU_BLOCK, stream, n, ptr, col, diag, counts);
+  LAUNCH(rows_kernel, (long long)n * ROW_LANES, stream, n, ptr, col, diag, counts);
 }
 
 cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, SyncILUDeviceCounts *counts, cudaStream_t stream)
@@ -528,12 +501,12 @@ cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, i
 
 cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern p, int *unsymmetric, cudaStream_t stream)
 {
-  LAUNCH(symmetric_kernel, (long long)p.n * ROW_LANES, SYNCILU_BLOCK, stream, p, unsymmetric);
+  LAUNCH(symmetric_kernel, (long long)p.n * ROW_LANES, stream, p, unsymmetric);
 }
 
 cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t stream)
 {
-  LAUNCH(mirror_kernel, n, SYNCILU_BLOCK, stream, n, levels, levelL, levelU);
+  LAUNCH(mirror_kernel, n, stream, n, levels, levelL, levelU);
 }
 
 cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle t, int forward, int *level, int *count, unsigned long long *ticket, cudaStream_t stream)
@@ -546,7 +519,7 @@ cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle t, int forward, int *l
 
 cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t stream)
 {
-  LAUNCH(fill_kernel, n, SYNCILU_BLOCK, stream, n, last, level);
+  LAUNCH(fill_kernel, n, stream, n, last, level);
 }
 
 cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t stream)
@@ -578,27 +551,27 @@ cudaError_t SyncILUKernelOrder(void *workspace, size_t *bytes, int n, int max, c
 
 cudaError_t SyncILUKernelIota(int n, int reverse, int *order, cudaStream_t stream)
 {
-  LAUNCH(iota_kernel, n, SYNCILU_BLOCK, stream, n, reverse != 0, order);
+  LAUNCH(iota_kernel, n, stream, n, reverse != 0, order);
 }
 
 cudaError_t SyncILUKernelReverse(int n, const int *order, int *reversed, cudaStream_t stream)
 {
-  LAUNCH(reverse_kernel, n, SYNCILU_BLOCK, stream, n, order, reversed);
+  LAUNCH(reverse_kernel, n, stream, n, order, reversed);
 }
 
 cudaError_t SyncILUKernelInvert(int n, const int *order, int *inverse, cudaStream_t stream)
 {
-  LAUNCH(invert_kernel, n, SYNCILU_BLOCK, stream, n, order, inverse);
+  LAUNCH(invert_kernel, n, stream, n, order, inverse);
 }
 
 cudaError_t SyncILUKernelGather(int n, const int *table, const int *index, int *out, cudaStream_t stream)
 {
-  LAUNCH(gather_kernel, n, SYNCILU_BLOCK, stream, n, table, index, out);
+  LAUNCH(gather_kernel, n, stream, n, table, index, out);
 }
 
 cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int limit, int *level, cudaStream_t stream)
 {
-  LAUNCH(slice_keys_kernel, t.n, SYNCILU_BLOCK, stream, t, limit, level);
+  LAUNCH(slice_keys_kernel, t.n, stream, t, limit, level);
 }
 
 cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle t, const int *order, const int *level, int lanes, int limit, SyncILUSlice *slice, int *count, cudaStream_t stream)
@@ -630,33 +603,32 @@ cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTri
 
 cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *slice, cudaStream_t stream)
 {
-  LAUNCH(slice_rows_kernel, slices, SYNCILU_BLOCK, stream, n, slices, slice);
+  LAUNCH(slice_rows_kernel, slices, stream, n, slices, slice);
 }
 
 cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle t, const int *order, int slices, SyncILUSlice *slice, int *width, cudaStream_t stream)
 {
-  LAUNCH(slice_widths_kernel, 32ll * slices, SYNCILU_BLOCK, stream, t, order, slices, slice, width);
+  LAUNCH(slice_widths_kernel, 32ll * slices, stream, t, order, slices, slice, width);
 }
 
-cudaError_t SyncILUKernelSliceOffsets(void *workspace, size_t *bytes, int slices, SyncILUSlice *slice, int *width, cudaStream_t stream)
+cudaError_t SyncILUKernelOffsets(void *workspace, size_t *bytes, int n, int *length, cudaStream_t stream)
 {
-  cudaError_t err;
+  return cub::DeviceScan::ExclusiveSum(workspace, *bytes, length, length, n + 1, stream); /* length[n] is read, and its value used by nobody */
+}
 
-  /* width[slices] receives the total */
-  if (!workspace) return cub::DeviceScan::ExclusiveSum(nullptr, *bytes, width, width, slices + 1, stream);
-  err = cub::DeviceScan::ExclusiveSum(workspace, *bytes, width, width, slices + 1, stream);
-  if (err != cudaSuccess) return err;
-  LAUNCH(slice_offsets_kernel, slices, SYNCILU_BLOCK, stream, slices, slice, width);
+cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *slice, cudaStream_t stream)
+{
+  LAUNCH(slice_offsets_kernel, slices, stream, slices, slice, offset);
 }
 
 cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *inverse, int *col, cudaStream_t stream)
 {
-  LAUNCH(ell_columns_kernel, 32ll * ell.slices, SYNCILU_BLOCK, stream, t, ell, inverse, col);
+  LAUNCH(ell_columns_kernel, 32ll * ell.slices, stream, t, ell, inverse, col);
 }
 
 cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *diag, int *col, cudaStream_t stream)
 {
-  LAUNCH(columns_kernel, 32ll * ell.slices, SYNCILU_BLOCK, stream, t, ell, diag, col);
+  LAUNCH(columns_kernel, 32ll * ell.slices, stream, t, ell, diag, col);
 }
 
 cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevicePattern p, int nnz, int lower, int entries, int *ptr, int *col, int *src, cudaStream_t stream)
@@ -677,10 +649,10 @@ cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevice
   if (err != cudaSuccess) return err;
   err = cudaMemcpyAsync(src, from, (size_t)entries * sizeof(int), cudaMemcpyDeviceToDevice, stream);
   if (err != cudaSuccess) return err;
-  LAUNCH(transpose_rows_kernel, (long long)entries + 1, SYNCILU_BLOCK, stream, p, entries, sorted, from, ptr, col);
+  LAUNCH(transpose_rows_kernel, (long long)entries + 1, stream, p, entries, sorted, from, ptr, col);
 }
 
 cudaError_t SyncILUKernelMap(SyncILUDevicePattern p, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t stream)
 {
-  LAUNCH(map_kernel, (long long)p.n * ROW_LANES, SYNCILU_BLOCK, stream, p, row, col, aptr, acol, map);
+  LAUNCH(map_kernel, (long long)p.n * ROW_LANES, stream, p, row, col, aptr, acol, map);
 }

@@ -219,14 +219,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePatter
   const long long t   = global_thread();
   const int       sub = (int)(t % T);
 
-  if (t / T >= p.n || *(volatile int *)live) return;
+  if (t / T >= p.n || load_relaxed(live)) return;
   const int i = (int)(t / T), begin = p.ptr[i], diag = p.diag[i], end = p.ptr[i + 1];
   for (int s = begin; s < diag; s++) {
     const int k = p.col[s], from = p.diag[k] + 1, to = p.ptr[k + 1];
 
     for (int e = s + 1 + sub; e < end; e += T) {
       if (e != diag && search(p.col, from, to, p.col[e]) >= 0) {
-        *live = 1;
+        store_relaxed(live, 1);
         return;
       }
     }
@@ -236,25 +236,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePatter
 /* Slot by slot of L in ELL: where the entry opposite the diagonal stands, (k,i) for (i,k). */
 __global__ void opposite_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, int *__restrict__ at)
 {
-  const long long s    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31;
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? p.diag[l.row] : 0;
+  int           e   = l.full ? p.ptr[l.row] + l.first : 0;
 
-  if (s >= ell.slices) return;
-  const SyncILUSlice d  = ell.slice[s];
-  const int          lg = d.shape & 7, r = lane >> lg;
-  const bool         row = r < d.shape >> 3;
-  const int          i   = row ? ell.order[d.first + r] : 0;
-  int                e   = row ? p.ptr[i] + (lane & ((1 << lg) - 1)) : 0;
+  for (int w = 0; w < l.width; w++, e += l.step) {
+    const int k = e < end ? p.col[e] : 0;
 
-  for (int w = 0; w < d.width; w++, e += 1 << lg) {
-    int q = -1;
-
-    if (row && e < p.diag[i]) {
-      const int k = p.col[e];
-
-      q = search(p.col, p.diag[k] + 1, p.ptr[k + 1], i);
-    }
-    at[((size_t)d.offset + w) * 32 + lane] = q;
+    at[l.at + 32 * (size_t)w] = e < end ? search(p.col, p.diag[k] + 1, p.ptr[k + 1], l.row) : -1;
   }
 }
 
@@ -274,22 +263,15 @@ __global__ void upper_sums_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a,
 template <typename V>
 __global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *__restrict__ opposite, SyncILUDeviceValues a, double relax, const V *__restrict__ sum)
 {
-  const long long s    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31;
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? p.diag[l.row] : 0;
+  int           e   = l.full ? p.ptr[l.row] + l.first : 0;
 
-  if (s >= ell.slices) return;
-  const SyncILUSlice d  = ell.slice[s];
-  const int          lg = d.shape & 7, r = lane >> lg;
-  const bool         row = r < d.shape >> 3;
-  const int          i   = row ? ell.order[d.first + r] : 0;
-  const int          end = row ? p.diag[i] : 0;
-  int                e   = row ? p.ptr[i] + (lane & ((1 << lg) - 1)) : 0;
-
-  for (int w = 0; w < d.width; w++, e += 1 << lg) {
-    const size_t at = ((size_t)d.offset + w) * 32 + lane;
+  for (int w = 0; w < l.width; w++, e += l.step) {
+    const size_t at = l.at + 32 * (size_t)w;
     V            c  = 0;
 
-    if (row && e < end) {
+    if (e < end) {
       const int q = opposite[at];
 
       c = q < 0 ? V(0) : value<V>(a, q);
@@ -304,27 +286,20 @@ __global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell
 template <typename V>
 __global__ void fill_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceValues v, const V *__restrict__ divisor, V *__restrict__ gather)
 {
-  const long long s    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31;
+  const EllLane l       = ell_lane(ell);
+  const int     end     = l.full ? t.end[l.row] : 0;
+  int           e       = l.full ? t.begin[l.row] + t.skip + l.first : 0;
+  const V       inverse = l.full && divisor ? V(1) / divisor[l.row] : V(1);
 
-  if (s >= ell.slices) return;
-  const SyncILUSlice d  = ell.slice[s];
-  const int          lg = d.shape & 7, r = lane >> lg;
-  const bool         row     = r < d.shape >> 3;
-  const int          i       = row ? ell.order[d.first + r] : 0;
-  const int          end     = row ? t.end[i] : 0;
-  int                e       = row ? t.begin[i] + t.skip + (lane & ((1 << lg) - 1)) : 0;
-  const V            inverse = row && divisor ? V(1) / divisor[i] : V(1);
-
-  for (int w = 0; w < d.width; w++, e += 1 << lg) {
-    const size_t at = ((size_t)d.offset + w) * 32 + lane;
+  for (int w = 0; w < l.width; w++, e += l.step) {
+    const size_t at = l.at + 32 * (size_t)w;
 
     if (gather) {
-      if (row && e < end) gather[t.src ? t.src[e] : e] = ((V *)ell.val)[at];
+      if (e < end) gather[t.src ? t.src[e] : e] = ((V *)ell.val)[at];
     } else {
       V x = 0;
 
-      if (row && e < end) {
+      if (e < end) {
         x = value<V>(v, t.src ? t.src[e] : e);
         if (divisor) x *= inverse;
       }
@@ -338,12 +313,12 @@ template <typename V>
 __global__ void raw_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ pivot, V *__restrict__ val)
 {
   const long long t = global_thread();
-  const int       i = (int)(t / 8);
+  const int       i = (int)(t / ROW_LANES);
 
-  if (t / 8 >= p.n) return;
+  if (t / ROW_LANES >= p.n) return;
   const V   inverse = V(1) / pivot[i];
   const int diag    = p.diag[i];
-  for (int e = p.ptr[i] + (int)(t % 8); e < p.ptr[i + 1]; e += 8) val[e] = value<V>(a, e) * (e > diag ? inverse : V(1));
+  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) val[e] = value<V>(a, e) * (e > diag ? inverse : V(1));
 }
 
 /* 1 / pivot in the order of the slots. */
@@ -467,12 +442,6 @@ void launch_list(SyncILUDevicePattern p, const int *order, int tasks, SyncILUSli
 
 } // namespace
 
-#define LAUNCH(kernel, threads, stream, ...) \
-  do { \
-    if ((threads) > 0) kernel<<<blocks_for(threads, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
-    return cudaGetLastError(); \
-  } while (0)
-
 cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *status, unsigned long long *ticket, cudaStream_t stream)
 {
   status_reset_kernel<<<1, 1, 0, stream>>>(status, ticket);
@@ -540,7 +509,7 @@ cudaError_t SyncILUKernelFill(SyncILUValueType type, SyncILUDeviceTriangle t, Sy
 cudaError_t SyncILUKernelRaw(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *pivot, void *val, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(raw_kernel<double>, 8ll * p.n, stream, p, a, (const double *)pivot, (double *)val);
+  LAUNCH(raw_kernel<double>, (long long)p.n * ROW_LANES, stream, p, a, (const double *)pivot, (double *)val);
 }
 
 cudaError_t SyncILUKernelReciprocals(SyncILUValueType type, int n, const void *pivot, const int *order, void *out, cudaStream_t stream)

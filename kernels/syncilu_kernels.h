@@ -7,6 +7,7 @@
 #ifndef SYNCILU_KERNELS_H
 #define SYNCILU_KERNELS_H
 
+#include <limits.h>
 #include <cuda_runtime_api.h>
 
 #if defined(__cplusplus)
@@ -44,9 +45,43 @@ typedef struct {
   int                levels[2];
   int                width[2]; /* most rows on one level */
   int                live;     /* whether entries beside the diagonal have updates */
-  int                slices;
-  unsigned long long entries; /* of L */
+  unsigned long long entries;  /* of L */
 } SyncILUDeviceCounts;
+
+/* How the numbering of the rows follows a grid. */
+typedef struct {
+  int successive; /* rows that depend on the one before them; zero before */
+  int line;       /* the least distance from a row to one it depends on, beyond 1; INT_MAX before, as the next */
+  int plane;      /* and beyond the line and 1 */
+  int across;     /* whether a row depends on another that is not behind it in every direction; zero before */
+} SyncILUDeviceGrid;
+
+/*
+   Tiles: boxes of a grid whose numbering the rows follow, x first; where there is no grid, of a single line. No two rows may depend on each other that are not in the same sense behind one another in every
+   direction: then tiles do not wait for each other in circles.
+*/
+typedef struct {
+  int n;
+  int points[3]; /* of the grid: n is their product */
+  int edge[3];   /* logarithms of the edges of a tile, at most 32 rows */
+  int tiles[3];
+} SyncILUTiling;
+
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
+  /* Whether distances between lines and planes are those of a grid with n points. */
+  static inline int
+  SyncILUGridPoints(int n, int line, int plane, int *points)
+{
+  const int flat = plane == INT_MAX;
+
+  if (line == INT_MAX || n % line || (!flat && (plane % line || n % plane))) return 0;
+  points[0] = line;
+  points[1] = (flat ? n : plane) / line;
+  points[2] = flat ? 1 : n / plane;
+  return 1;
+}
 
 /* 32 lanes that share the rows of the slots first and up. */
 typedef struct {
@@ -58,6 +93,7 @@ typedef struct {
 /* A triangular matrix in sliced ELL: rows in the order they are solved for. */
 typedef struct {
   int                 n, slices;
+  int                 tiled; /* a slice may wait for all that its rows need from others at once, and has at most SYNCILU_POLLS entries a lane */
   const SyncILUSlice *slice;
   const int          *order; /* row of each slot */
   const int          *col;   /* slots; -1 where a slice is padded */
@@ -131,8 +167,8 @@ typedef struct {
 
    Rows looks through the columns, finds the diagonals and counts. Levels (longest row of either triangle; levels poisoned, ticket zero) gives the earliest levels of L and, with both, of U; on a symmetric pattern LevelsMirror gives the latest of U from the earliest of L. LevelsLate moves the rows of one of
    them to the latest (all at the last one before, count and ticket zero). Order sorts rows stably by key, at most max; LevelWidth takes the sorted keys, of which level is key >> shift. Slices cuts the order into slices of
-   1 << lanes lanes a row, or of a whole warp for rows of more than limit entries, and with level given at the ends of levels; SliceRows, SliceWidths (of its triangle's entries) and SliceOffsets (which
-   leaves the total in width[slices]) complete them. Columns goes back from ELL to CSR, with diag the diagonal too. Transpose gives the rows of the transposed triangle and where their entries stand. Map finds the entries of a pattern, in the ordering row and col, in
+   1 << lanes lanes a row, or of a whole warp for rows of more than limit entries, and with level given at the ends of levels; SliceRows, SliceWidths (of its triangle's entries; width[slices] is left alone), Offsets
+   of the widths and SliceOffsets complete them. Columns goes back from ELL to CSR, with diag the diagonal too. Transpose gives the rows of the transposed triangle and where their entries stand. Map finds the entries of a pattern, in the ordering row and col, in
    another matrix.
 */
 extern cudaError_t SyncILUKernelProbe(void); /* whether the kernels were built for the current device */
@@ -152,11 +188,21 @@ extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int limit, int 
 extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *level, int lanes, int limit, SyncILUSlice *, int *count, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int slices, SyncILUSlice *, int *width, cudaStream_t);
-extern cudaError_t SyncILUKernelSliceOffsets(void *workspace, size_t *bytes, int slices, SyncILUSlice *, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *, cudaStream_t);
+extern cudaError_t SyncILUKernelOffsets(void *workspace, size_t *bytes, int n, int *length, cudaStream_t); /* of lengths their offsets, and the sum in length[n] */
 extern cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *inverse, int *col, cudaStream_t);
 extern cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *diag, int *col, cudaStream_t);
 extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevicePattern, int nnz, int lower, int entries, int *ptr, int *col, int *src, cudaStream_t);
 extern cudaError_t SyncILUKernelMap(SyncILUDevicePattern, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t);
+
+/*
+   Tiles. Grid looks for a grid. TileSizes counts for each tile itself and the others that it depends on, in L and in U: their offsets are the ptr of a pattern, of which TilePattern writes the rest. TileOrder takes
+   them in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and offsets) and the order of the rows; in reversed ones, those of U, the rows come last first.
+*/
+extern cudaError_t SyncILUKernelGrid(SyncILUDevicePattern, SyncILUDeviceGrid *, cudaStream_t);
+extern cudaError_t SyncILUKernelTileSizes(SyncILUDevicePattern, SyncILUTiling, int *size, cudaStream_t);
+extern cudaError_t SyncILUKernelTilePattern(SyncILUDevicePattern, SyncILUTiling, const int *ptr, int *diag, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling, const int *tile, int reversed, int lanes, SyncILUSlice *, int *order, cudaStream_t);
 
 /*
    Plan of the factorization. Live tells whether entries beside the diagonal have updates. Lists counts the rounds of each task (into its width and width[task]) with update NULL, else writes them at its

@@ -20,6 +20,14 @@
 /* Mean entries of a row of L or U for each of its lanes in a sweep. */
 #define SYNCILU_LANE_ENTRIES 3.3
 
+/* Rows of a tile from which on tiles are worth it, and the mean length that chains of successive rows must have where there is no grid. */
+#define SYNCILU_TILE_ROWS  4
+#define SYNCILU_TILE_CHAIN 1024
+
+/* Nanoseconds from level to level through memory, and from row to row within a tile. */
+#define SYNCILU_HOP  700
+#define SYNCILU_STEP 50
+
 /* Mean entries of a row of the factor for each of its lanes in the factorization with lists. */
 #define SYNCILU_LIST_ENTRIES 3.5
 

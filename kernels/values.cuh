@@ -7,8 +7,24 @@
 #include "syncilu_kernels.h"
 #include "syncfree.cuh"
 
+/* What most launchers do. */
+#define LAUNCH(kernel, threads, stream, ...) \
+  do { \
+    if ((threads) > 0) kernel<<<blocks_for(threads, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
+    return cudaGetLastError(); \
+  } while (0)
+
 namespace syncilu
 {
+
+/* Lanes that look through a row where none of the row's own number is at hand. */
+constexpr int ROW_LANES = 8;
+
+/* Parts of a workspace begin at multiples of this. */
+inline size_t round_up(size_t bytes)
+{
+  return (bytes + 255) / 256 * 256;
+}
 
 inline unsigned blocks_for(long long threads, int block)
 {
@@ -18,6 +34,32 @@ inline unsigned blocks_for(long long threads, int block)
 __device__ __forceinline__ long long global_thread()
 {
   return (long long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* What a lane has of the slice of its warp: entries first, first + step, ... of a row, at at, at + 32, ... in ELL, width of them with the padding; no row where a slice is not full. */
+struct EllLane {
+  int    row, first, step, width;
+  bool   full;
+  size_t at;
+};
+
+__device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
+{
+  const long long s    = global_thread() >> 5;
+  const int       lane = threadIdx.x & 31;
+  EllLane         l    = {0, 0, 0, 0, false, 0};
+
+  if (s < ell.slices) {
+    const SyncILUSlice d = ell.slice[s];
+
+    l.step  = 1 << (d.shape & 7);
+    l.first = lane & (l.step - 1);
+    l.width = d.width;
+    l.full  = lane >> (d.shape & 7) < d.shape >> 3;
+    l.row   = l.full ? ell.order[d.first + (lane >> (d.shape & 7))] : 0;
+    l.at    = (size_t)d.offset * 32 + lane;
+  }
+  return l;
 }
 
 /* Position of column j among the entries begin .. end - 1, -1 if it is not there. */
@@ -47,20 +89,29 @@ __device__ __forceinline__ double diagonal_shift(const SyncILUDevicePivoting &p)
   return p.type == SYNCILU_PIVOT_MEND ? 0.0 : p.amount;
 }
 
+/* Whether a pivot is to be mended by adding to it. */
+template <typename V>
+__device__ __forceinline__ bool is_tiny(const SyncILUDevicePivoting &p, V pivot)
+{
+  return p.type == SYNCILU_PIVOT_MEND && fabs(pivot) <= p.zeropivot;
+}
+
+template <typename V>
+__device__ __forceinline__ V mended(const SyncILUDevicePivoting &p, V pivot)
+{
+  return is_tiny(p, pivot) ? pivot + V(p.amount) : pivot;
+}
+
 /* Judges, as the host does, a pivot that need not be compared with its row; returns it, mended where that is asked for. */
 template <typename V>
 __device__ __forceinline__ V judge(const SyncILUDevicePivoting &p, int row, V pivot, SyncILUDeviceStatus *status)
 {
-  bool bad = false;
+  const V    result = mended(p, pivot);
+  const bool tiny   = is_tiny(p, pivot);
 
-  if (p.type == SYNCILU_PIVOT_REJECT) bad = fabs(pivot) <= p.zeropivot;
-  if (p.type == SYNCILU_PIVOT_MEND && fabs(pivot) <= p.zeropivot) {
-    pivot += p.amount;
-    atomicAdd(&status->shifted, 1);
-    bad = pivot == V(0);
-  }
-  if (bad || !isfinite(pivot)) report(&status->row, row);
-  return pivot;
+  if (tiny) atomicAdd(&status->shifted, 1);
+  if ((p.type == SYNCILU_PIVOT_REJECT && fabs(pivot) <= p.zeropivot) || (tiny && result == V(0)) || !isfinite(result)) report(&status->row, row);
+  return result;
 }
 
 } // namespace syncilu

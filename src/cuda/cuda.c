@@ -26,14 +26,18 @@
 
 enum {
   STAGE     = 1 << 22, /* bytes of each of the two pinned buffers */
-  MAX_OWNED = 128
+  MAX_OWNED = 128,
+  UNKNOWN   = -1
 };
 
 /* A triangle of the factor (or of its transpose) and the order it is solved in. */
 typedef struct {
   SyncILUDeviceTriangle t;
   SyncILUDeviceEll      ell;
-  int                  *order;  /* row of each slot, by level */
+  int                  *order; /* row of each slot */
+  int                  *tile;  /* where rows are taken in tiles, the order of these, and their slices */
+  SyncILUSlice         *slice;
+  int                   slices;
   int                  *bindex; /* where the right-hand side of a slot or row stands; NULL: at the row of that number */
   int                  *outindex;
   double               *scale; /* reciprocal pivots by slot or row; NULL: the diagonal is one */
@@ -56,12 +60,16 @@ typedef struct {
   int                 *row, *colperm;          /* the ordering, if there is one */
   SyncILUDevicePattern p;                      /* as of the last call */
   SyncILUDeviceCounts  counts;
-  double              *a;                          /* values of a matrix on the host */
-  PetscBool            chain;                      /* only diagonals have updates */
-  PetscBool            list, ell;                  /* strategies */
+  double              *a;         /* values of a matrix on the host */
+  PetscBool            chain;     /* only diagonals have updates */
+  PetscBool            list, ell; /* strategies */
+  PetscBool            tiled;     /* the sweeps take rows in tiles */
+  SyncILUTiling        tiling;
+  int                  chains;                     /* how long chains of successive rows are in the mean */
   PetscBool            mirrored;                   /* U in the order of its latest levels, which are L's earliest from the end */
   const char          *why;                        /* the factorization is not list; NULL: as asked for */
   int                  lanes, shared, tasks, many; /* of the factorization */
+  int                 *order, gate;                /* of the factorization; the sweep's over L unless that goes by tiles */
   SyncILUSlice        *task;
   unsigned short      *update;
   unsigned char       *source;
@@ -550,18 +558,19 @@ static PetscErrorCode Slices(SyncILUEngine e, SyncILUDeviceTriangle t, const int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the widths of slices to where they begin, and the sum. */
-static PetscErrorCode Offsets(SyncILUEngine e, int slices, SyncILUSlice *slice, int *width, int *total)
+/* From n lengths to offsets, and the sum, which stands behind them too. */
+static PetscErrorCode Offsets(SyncILUEngine e, int n, int *length, int *total)
 {
   CUDA  *d     = (CUDA *)e->data;
   size_t bytes = 0;
   void  *work;
 
   PetscFunctionBegin;
-  CallCUDA(SyncILUKernelSliceOffsets(NULL, &bytes, slices, slice, width, d->stream));
+  CallCUDA(cudaMemsetAsync(length + n, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelOffsets(NULL, &bytes, n, length, d->stream));
   CallFit(Alloc(e, &work, bytes));
-  CallCUDA(SyncILUKernelSliceOffsets(work, &bytes, slices, slice, width, d->stream));
-  CallCUDA(cudaMemcpyAsync(total, width + slices, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(SyncILUKernelOffsets(work, &bytes, n, length, d->stream));
+  CallCUDA(cudaMemcpyAsync(total, length + n, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaStreamSynchronize(d->stream));
   PetscCall(Free(d, &work));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -569,20 +578,21 @@ static PetscErrorCode Offsets(SyncILUEngine e, int slices, SyncILUSlice *slice, 
 
 static PetscErrorCode BuildEll(SyncILUEngine e, Sweep *s, const int *inverse)
 {
-  CUDA         *d = (CUDA *)e->data;
-  SyncILUSlice *slice;
-  int          *width, *col, count, total;
+  CUDA         *d     = (CUDA *)e->data;
+  SyncILUSlice *slice = s->slice;
+  int          *width, *col, count = s->slices, total;
 
   PetscFunctionBegin;
-  CallFit(Slices(e, s->t, s->order, NULL, s->lanes, LongRow(s->lanes), &slice, &count));
+  if (!slice) CallFit(Slices(e, s->t, s->order, NULL, s->lanes, LongRow(s->lanes), &slice, &count));
   s->ell.n      = s->t.n;
   s->ell.slice  = slice;
   s->ell.slices = count;
   s->ell.order  = s->order;
+  s->ell.tiled  = s->slice && (!s->t.src || d->mirrored); /* nobody has counted the entries of columns otherwise */
   CallFit(Alloc(e, &width, (size_t)(count + 1) * sizeof(int)));
-  CallCUDA(cudaMemsetAsync(width + count, 0, sizeof(int), d->stream));
   CallCUDA(SyncILUKernelSliceWidths(s->t, s->order, count, slice, width, d->stream));
-  CallFit(Offsets(e, count, slice, width, &total));
+  CallFit(Offsets(e, count, width, &total));
+  CallCUDA(SyncILUKernelSliceOffsets(count, width, slice, d->stream));
   PetscCall(Free(d, &width));
   s->slots = (size_t)total * 32;
   CallFit(Alloc(e, &col, s->slots * sizeof(int)));
@@ -593,33 +603,169 @@ static PetscErrorCode BuildEll(SyncILUEngine e, Sweep *s, const int *inverse)
 }
 
 /* Sorts the rows of a triangle by level, and counts the rows of the widest. */
-static PetscErrorCode Order(SyncILUEngine e, Sweep *s, int which, int longest, int *level, int **sorted, PetscBool numerical)
+static PetscErrorCode OrderByLevel(SyncILUEngine e, int which, int *level, int **sorted, int **order)
 {
-  CUDA  *d      = (CUDA *)e->data;
-  int    levels = d->counts.levels[which], shift = 0, *start, *width;
-  size_t bytes = 0;
-  void  *work;
+  const PetscBool numerical = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_NONE);
+  CUDA           *d         = (CUDA *)e->data;
+  const Sweep    *s         = which ? &d->U : &d->L;
+  int             levels = d->counts.levels[which], shift = 0, *start, *width;
+  size_t          bytes = 0;
+  void           *work;
 
   PetscFunctionBegin;
-  if (d->ell && !numerical && longest > LongRow(s->lanes)) { /* long rows behind the others of their level */
+  if (d->ell && !numerical && !d->tiled && d->counts.longest[which] > LongRow(s->lanes)) { /* long rows behind the others of their level */
     CallCUDA(SyncILUKernelSliceKeys(s->t, LongRow(s->lanes), level, d->stream));
     shift = 1;
   }
-  CallFit(Alloc(e, &s->order, (size_t)d->p.n * sizeof(int)));
+  CallFit(Alloc(e, order, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, sorted, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, &start, (size_t)(d->p.n + 2) * sizeof(int)));
   CallFit(Alloc(e, &width, sizeof(int)));
   CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, levels << shift, NULL, NULL, NULL, d->stream));
   CallFit(Alloc(e, &work, bytes));
-  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, levels << shift, level, *sorted, s->order, d->stream));
+  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, levels << shift, level, *sorted, *order, d->stream));
   CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), d->stream));
   CallCUDA(SyncILUKernelLevelWidth(d->p.n, levels, *sorted, shift, start, width, d->stream));
   CallCUDA(cudaMemcpyAsync(&d->counts.width[which], width, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
-  if (numerical) CallCUDA(SyncILUKernelIota(d->p.n, which, s->order, d->stream));
+  if (numerical) CallCUDA(SyncILUKernelIota(d->p.n, which, *order, d->stream));
   CallCUDA(cudaStreamSynchronize(d->stream));
   PetscCall(Free(d, &work));
   PetscCall(Free(d, &width));
   PetscCall(Free(d, &start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels of both triangles of a pattern, or of L alone; with mirrored those of U are the latest, as L's earliest are seen from the end. */
+static PetscErrorCode Levels(SyncILUEngine e, SyncILUDevicePattern p, int longest, PetscBool both, PetscBool mirrored, int **level, int *levels)
+{
+  CUDA                *d = (CUDA *)e->data;
+  SyncILUDeviceCounts *counts;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < (both ? 2 : 1); k++) {
+    CallFit(Alloc(e, &level[k], (size_t)p.n * sizeof(int)));
+    CallCUDA(cudaMemsetAsync(level[k], 0xff, (size_t)p.n * sizeof(int), d->stream));
+  }
+  CallFit(Alloc(e, &counts, sizeof(*counts)));
+  CallCUDA(cudaMemsetAsync(counts, 0, sizeof(*counts), d->stream));
+  CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
+  CallCUDA(SyncILUKernelLevels(p, longest, both && !mirrored, level[0], level[1], d->ticket + 2, counts, d->stream));
+  CallCUDA(cudaMemcpyAsync(levels, counts->levels, (both && !mirrored ? 2 : 1) * sizeof(*levels), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &counts));
+  if (mirrored) {
+    levels[1] = levels[0];
+    if (both) CallCUDA(SyncILUKernelLevelsMirror(p.n, levels[0], level[0], level[1], d->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the sweeps may take rows in tiles, and in which: boxes if the numbering follows a grid, else runs of successive rows if these make long chains. */
+static PetscErrorCode ChooseTiles(SyncILUEngine e)
+{
+  CUDA             *d       = (CUDA *)e->data;
+  SyncILUTiling    *t       = &d->tiling;
+  const int         longest = PetscMax(d->counts.longest[0], d->counts.longest[1]), lanes = LaneLog(&e->settings, Log2((double)longest / SYNCILU_POLLS));
+  SyncILUDeviceGrid grid = {0, INT_MAX, INT_MAX, 0}, *dgrid;
+
+  PetscFunctionBegin;
+  d->tiled = PETSC_FALSE;
+  if (e->settings.analysis != SYNCILU_ANALYSIS_AUTO || !d->ell || 32 >> lanes < SYNCILU_TILE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  /* a lane polls for all of its entries at once, and they are not padding for the most part */
+  if (longest > SYNCILU_POLLS << lanes || (double)longest * d->p.n > 2.0 * (double)PetscMin(e->pattern.nl, e->pattern.nu)) PetscFunctionReturn(PETSC_SUCCESS);
+  CallFit(Alloc(e, &dgrid, sizeof(grid)));
+  CallCUDA(cudaMemcpyAsync(dgrid, &grid, sizeof(grid), cudaMemcpyHostToDevice, d->stream));
+  CallCUDA(SyncILUKernelGrid(d->p, dgrid, d->stream));
+  CallCUDA(cudaMemcpyAsync(&grid, dgrid, sizeof(grid), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &dgrid));
+  d->chains = d->p.n / (d->p.n - grid.successive + 1);
+  if (!SyncILUGridPoints(d->p.n, grid.line, grid.plane, t->points) || grid.across) {
+    if (d->chains < SYNCILU_TILE_CHAIN) PetscFunctionReturn(PETSC_SUCCESS);
+    t->points[0] = d->p.n;
+    t->points[1] = t->points[2] = 1;
+  }
+  d->tiled   = PETSC_TRUE;
+  d->L.lanes = d->U.lanes = lanes;
+  t->n                    = d->p.n;
+  for (int c = 0; c < 3; c++) t->edge[c] = 0;
+  for (int left = 5 - lanes, grown = 1; left && grown;) { /* as near to a cube as can be */
+    grown = 0;
+    for (int c = 0; c < 3 && left; c++) {
+      if (1 << t->edge[c] < t->points[c]) {
+        t->edge[c]++;
+        left--;
+        grown = 1;
+      }
+    }
+  }
+  for (int c = 0; c < 3; c++) t->tiles[c] = ((t->points[c] - 1) >> t->edge[c]) + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The slices and the order of the rows that follow from the order of the tiles, forward or backward. */
+static PetscErrorCode OrderInTiles(SyncILUEngine e, Sweep *s, PetscBool backward)
+{
+  CUDA  *d     = (CUDA *)e->data;
+  size_t bytes = 0;
+  void  *work;
+
+  PetscFunctionBegin;
+  s->slices = d->tiling.tiles[0] * d->tiling.tiles[1] * d->tiling.tiles[2];
+  CallFit(Alloc(e, &s->order, (size_t)d->p.n * sizeof(int)));
+  CallFit(Alloc(e, &s->slice, (size_t)s->slices * sizeof(*s->slice)));
+  CallCUDA(SyncILUKernelTileOrder(NULL, &bytes, d->tiling, s->tile, backward, s->lanes, s->slice, s->order, d->stream));
+  CallFit(Alloc(e, &work, bytes));
+  CallCUDA(SyncILUKernelTileOrder(work, &bytes, d->tiling, s->tile, backward, s->lanes, s->slice, s->order, d->stream));
+  PetscCall(Free(d, &work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of both sweeps, by the levels of the tiles; none if these are too many. */
+static PetscErrorCode OrderByTile(SyncILUEngine e)
+{
+  CUDA                *d     = (CUDA *)e->data;
+  const int            tiles = d->tiling.tiles[0] * d->tiling.tiles[1] * d->tiling.tiles[2];
+  SyncILUDevicePattern p;
+  size_t               bytes = 0;
+  void                *work;
+  int                 *ptr, *diag, *col, *level[2] = {NULL, NULL}, *sorted, levels[2], total;
+
+  PetscFunctionBegin;
+  CallFit(Alloc(e, &ptr, ((size_t)tiles + 1) * sizeof(int)));
+  CallFit(Alloc(e, &diag, (size_t)tiles * sizeof(int)));
+  CallCUDA(SyncILUKernelTileSizes(d->p, d->tiling, ptr, d->stream));
+  CallFit(Offsets(e, tiles, ptr, &total));
+  CallFit(Alloc(e, &col, (size_t)total * sizeof(int)));
+  CallCUDA(SyncILUKernelTilePattern(d->p, d->tiling, ptr, diag, col, d->stream));
+  p.n    = tiles;
+  p.ptr  = ptr;
+  p.col  = col;
+  p.diag = diag;
+  CallFit(Levels(e, p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_TRUE, d->mirrored, level, levels));
+  PetscCall(Free(d, &col));
+  PetscCall(Free(d, &diag));
+  PetscCall(Free(d, &ptr));
+  /* runs must gain more by the hops they save in their chains than they lose by waiting for all that their rows need */
+  if (d->tiling.points[1] == 1 && levels[0] * (SYNCILU_HOP + (double)(1 << d->tiling.edge[0]) * SYNCILU_STEP) > d->chains * SYNCILU_HOP) {
+    for (int k = 0; k < 2; k++) PetscCall(Free(d, &level[k]));
+    d->tiled = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CallFit(Alloc(e, &sorted, (size_t)tiles * sizeof(int)));
+  CallCUDA(SyncILUKernelOrder(NULL, &bytes, tiles, PetscMax(levels[0], levels[1]), NULL, NULL, NULL, d->stream));
+  CallFit(Alloc(e, &work, bytes));
+  for (int k = 0; k < 2; k++) {
+    Sweep *s = k ? &d->U : &d->L;
+
+    CallFit(Alloc(e, &s->tile, (size_t)tiles * sizeof(int)));
+    CallCUDA(SyncILUKernelOrder(work, &bytes, tiles, PetscMax(levels[0], levels[1]), level[k], sorted, s->tile, d->stream));
+    CallFit(OrderInTiles(e, s, (PetscBool)k));
+    s->gate = Gate((double)d->p.n / levels[k]);
+    PetscCall(Free(d, &level[k]));
+  }
+  PetscCall(Free(d, &work));
+  PetscCall(Free(d, &sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -638,16 +784,16 @@ static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
   CUDA                 *d     = (CUDA *)e->data;
   const double          limit = SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (p->n + 1.0));
   /* besides: values, the triangles in ELL, and what is there once a row; no more precisely, since results must not depend on where the pattern came from */
-  const double rest = 8.0 * d->nnz + 12.0 * p->n * (EllSlots(p->nl, p->n, d->L.lanes) + EllSlots(p->nu, p->n, d->U.lanes)) + 72.0 * p->n;
+  const double rest = 8.0 * d->nnz + 12.0 * p->n * (EllSlots(p->nl, p->n, d->L.lanes) + EllSlots(p->nu, p->n, d->U.lanes)) + (d->tiled ? 76.0 : 72.0) * p->n;
   size_t       updates, sources;
   int         *width, total;
 
   PetscFunctionBegin;
-  CallFit(Slices(e, Lower(d), d->L.order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
+  CallFit(Slices(e, Lower(d), d->order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   CallFit(Alloc(e, &width, (size_t)(d->tasks + 1) * sizeof(int)));
-  CallCUDA(cudaMemsetAsync(width + d->tasks, 0, sizeof(int), d->stream));
-  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->L.order, d->tasks, d->task, width, NULL, NULL, d->stream));
-  CallFit(Offsets(e, d->tasks, d->task, width, &total));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->order, d->tasks, d->task, width, NULL, NULL, d->stream));
+  CallFit(Offsets(e, d->tasks, width, &total));
+  CallCUDA(SyncILUKernelSliceOffsets(d->tasks, width, d->task, d->stream));
   PetscCall(Free(d, &width));
   updates = (size_t)total * 32 * sizeof(*d->update);
   sources = (size_t)total * (32 >> d->lanes);
@@ -659,38 +805,41 @@ static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
   CallFit(Alloc(e, &d->source, sources));
   CallCUDA(cudaMemsetAsync(d->update, 0xff, updates, d->stream));
   CallCUDA(cudaMemsetAsync(d->source, 0, sources, d->stream));
-  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->L.order, d->tasks, d->task, NULL, d->update, d->source, d->stream));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->order, d->tasks, d->task, NULL, d->update, d->source, d->stream));
   d->list   = PETSC_TRUE;
   d->shared = d->counts.longest_row;
   d->many   = (double)total > SYNCILU_UPDATE_POLLS * (double)d->tasks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the factorization runs: as a sweep, with lists, or searching. sorted: the levels in the order of L, NULL in numerical order. */
+/* Whether only diagonals have updates, and list is not ruled out. */
+static PetscErrorCode FindChain(SyncILUEngine e)
+{
+  CUDA *d = (CUDA *)e->data;
+  int  *live;
+
+  PetscFunctionBegin;
+  d->chain = PETSC_FALSE;
+  if (e->settings.update == SYNCILU_UPDATE_VECT) PetscFunctionReturn(PETSC_SUCCESS);
+  CallFit(Alloc(e, &live, sizeof(int)));
+  CallCUDA(cudaMemsetAsync(live, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelLive(d->p, live, d->stream));
+  CallCUDA(cudaMemcpyAsync(&d->counts.live, live, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &live));
+  d->chain = d->list = (PetscBool)!d->counts.live;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How the factorization runs if not as a sweep: with lists, or searching. sorted: the levels in its order, NULL in numerical order. */
 static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
 {
   const SyncILUPattern *p    = &e->pattern;
   CUDA                 *d    = (CUDA *)e->data;
   const double          mean = p->n ? (double)d->nnz / (double)p->n : 0.0;
   const PetscBool       may  = (PetscBool)(e->settings.update != SYNCILU_UPDATE_VECT);
-  const size_t          n    = (size_t)p->n;
 
   PetscFunctionBegin;
-  if (may) {
-    int *live;
-
-    CallFit(Alloc(e, &live, sizeof(int)));
-    CallCUDA(cudaMemsetAsync(live, 0, sizeof(int), d->stream));
-    CallCUDA(SyncILUKernelLive(d->p, live, d->stream));
-    CallCUDA(cudaMemcpyAsync(&d->counts.live, live, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
-    CallCUDA(cudaStreamSynchronize(d->stream));
-    PetscCall(Free(d, &live));
-    d->chain = (PetscBool)!d->counts.live;
-  }
-  if (d->chain) {
-    d->list = PETSC_TRUE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   d->lanes = LaneLog(&e->settings, Log2(mean / SYNCILU_LIST_ENTRIES));
   d->lanes = PetscMax(2, sorted ? d->lanes : 5);
   if (may && d->counts.longest_row <= 255) {
@@ -707,8 +856,8 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
   } else if (may) d->why = "list takes rows of at most 255 entries";
   if (d->why) PetscCall(PetscInfo(NULL, "Factorization by searching: %s\n", d->why));
   d->lanes = PetscMax(2, sorted ? LaneLog(&e->settings, Log2(mean)) : 5);
-  if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->L.order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
-  else d->tasks = (int)n;
+  if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
+  else d->tasks = d->p.n;
   d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -764,15 +913,50 @@ static PetscErrorCode CheckStrategies(const SyncILUSettings *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Under auto: the order of U may be that of L from the end if the pattern is symmetric. */
+static PetscErrorCode FindSymmetry(SyncILUEngine e)
+{
+  CUDA *d = (CUDA *)e->data;
+  int  *unsymmetric, found;
+
+  PetscFunctionBegin;
+  d->mirrored = PETSC_FALSE;
+  if (e->settings.analysis != SYNCILU_ANALYSIS_AUTO || e->pattern.nl != e->pattern.nu) PetscFunctionReturn(PETSC_SUCCESS);
+  CallFit(Alloc(e, &unsymmetric, sizeof(int)));
+  CallCUDA(cudaMemsetAsync(unsymmetric, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelSymmetric(d->p, unsymmetric, d->stream));
+  CallCUDA(cudaMemcpyAsync(&found, unsymmetric, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &unsymmetric));
+  d->mirrored = (PetscBool)!found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Moves all rows to their latest level. */
+static PetscErrorCode LevelsLate(SyncILUEngine e, int **level)
+{
+  CUDA        *d = (CUDA *)e->data;
+  const size_t n = (size_t)d->p.n;
+  int         *count;
+
+  PetscFunctionBegin;
+  CallFit(Alloc(e, &count, n * sizeof(int)));
+  for (int k = 0; k < 2; k++) {
+    CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
+    CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), d->stream));
+    CallCUDA(SyncILUKernelLevelsFill(d->p.n, d->counts.levels[k] - 1, level[k], d->stream));
+    CallCUDA(SyncILUKernelLevelsLate(k ? d->U.t : d->L.t, !k, level[k], count, d->ticket + 2, d->stream));
+  }
+  PetscCall(Free(d, &count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
 {
   const SyncILUPattern *p         = &e->pattern;
   const PetscBool       numerical = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_NONE);
   const size_t          n         = (size_t)p->n;
-  SyncILUDeviceCounts  *counts;
   CUDA                 *d;
-  int                  *level[2], *sorted[2];
-  double                rows[2];
 
   PetscFunctionBegin;
   PetscCall(CheckStrategies(&e->settings));
@@ -787,59 +971,37 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
     CallCUDA(cudaMemcpyAsync(d->col, d->p.col, (size_t)d->nnz * sizeof(int), cudaMemcpyDeviceToDevice, d->stream));
     d->p.col = d->col;
   }
-  d->L.t = Lower(d);
-  d->U.t = Upper(d);
+  d->L.t              = Lower(d);
+  d->U.t              = Upper(d);
+  d->counts.levels[0] = d->counts.levels[1] = UNKNOWN;
+  CallFit(FindChain(e));
+  CallFit(FindSymmetry(e));
+  CallFit(ChooseTiles(e));
+  if (d->tiled) CallFit(OrderByTile(e));
+  if (!d->tiled || !d->chain) { /* the rows of a warp of the factorization are of one level */
+    const PetscBool both     = (PetscBool)!d->tiled;
+    int            *level[2] = {NULL, NULL}, *sorted[2];
 
-  /* levels */
-  for (int k = 0; k < 2; k++) {
-    CallFit(Alloc(e, &level[k], n * sizeof(int)));
-    CallCUDA(cudaMemsetAsync(level[k], 0xff, n * sizeof(int), d->stream));
-  }
-  CallFit(Alloc(e, &counts, sizeof(*counts)));
-  CallCUDA(cudaMemsetAsync(counts, 0, sizeof(*counts), d->stream));
-  CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
-  /* the levels of one triangle of a symmetric pattern are those of the other, seen from the end */
-  d->mirrored = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_AUTO && p->nl == p->nu);
-  if (d->mirrored) {
-    CallCUDA(SyncILUKernelSymmetric(d->p, &counts->live, d->stream));
-    CallCUDA(cudaMemcpyAsync(&d->counts.live, &counts->live, sizeof(d->counts.live), cudaMemcpyDeviceToHost, d->stream));
-    CallCUDA(cudaStreamSynchronize(d->stream));
-    d->mirrored = (PetscBool)!d->counts.live;
-  }
-  CallCUDA(SyncILUKernelLevels(d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), !d->mirrored, level[0], level[1], d->ticket + 2, counts, d->stream));
-  CallCUDA(cudaMemcpyAsync(d->counts.levels, counts->levels, sizeof(d->counts.levels), cudaMemcpyDeviceToHost, d->stream));
-  CallCUDA(cudaStreamSynchronize(d->stream));
-  PetscCall(Free(d, &counts));
-  if (d->mirrored) {
-    d->counts.levels[1] = d->counts.levels[0];
-    CallCUDA(SyncILUKernelLevelsMirror(d->p.n, d->counts.levels[0], level[0], level[1], d->stream));
-  }
-  if (e->settings.analysis == SYNCILU_ANALYSIS_ALAP) {
-    int *count;
+    CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), both, d->mirrored, level, d->counts.levels));
+    if (e->settings.analysis == SYNCILU_ANALYSIS_ALAP) CallFit(LevelsLate(e, level));
+    for (int k = 0; k <= both; k++) {
+      Sweep       *s       = k ? &d->U : &d->L;
+      const double entries = n ? (double)(k ? p->nu : p->nl) / (double)n : 0.0;
+      const int    gate    = Gate(d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0);
 
-    CallFit(Alloc(e, &count, n * sizeof(int)));
-    for (int k = 0; k < 2; k++) {
-      CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
-      CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), d->stream));
-      CallCUDA(SyncILUKernelLevelsFill(d->p.n, d->counts.levels[k] - 1, level[k], d->stream));
-      CallCUDA(SyncILUKernelLevelsLate(k ? d->U.t : d->L.t, !k, level[k], count, d->ticket + 2, d->stream));
+      if (!d->tiled) {
+        s->lanes = LaneLog(&e->settings, Log2(entries / SYNCILU_LANE_ENTRIES));
+        s->gate  = gate;
+      }
+      if (!k) d->gate = gate;
+      CallFit(OrderByLevel(e, k, level[k], &sorted[k], d->tiled ? &d->order : &s->order));
+      PetscCall(Free(d, &level[k]));
     }
-    PetscCall(Free(d, &count));
+    if (!d->tiled) d->order = d->L.order;
+    else if (d->mirrored) d->counts.width[1] = d->counts.width[0];
+    if (!d->chain) CallFit(PlanFactor(e, numerical ? NULL : sorted[0]));
+    for (int k = 0; k <= both; k++) PetscCall(Free(d, &sorted[k]));
   }
-
-  /* orders, then how rows are taken in them */
-  for (int k = 0; k < 2; k++) {
-    Sweep       *s       = k ? &d->U : &d->L;
-    const double entries = n ? (double)(k ? p->nu : p->nl) / (double)n : 0.0;
-
-    rows[k]  = d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0;
-    s->lanes = LaneLog(&e->settings, Log2(entries / SYNCILU_LANE_ENTRIES));
-    s->gate  = Gate(rows[k]);
-    CallFit(Order(e, s, k, d->counts.longest[k], level[k], &sorted[k], numerical));
-    PetscCall(Free(d, &level[k]));
-  }
-  CallFit(PlanFactor(e, numerical ? NULL : sorted[0]));
-  for (int k = 0; k < 2; k++) PetscCall(Free(d, &sorted[k]));
   CallFit(PlanPair(e, &d->L, &d->U, d->row, d->colperm));
   if (d->chain) {
     CallFit(Alloc(e, &d->opposite, d->L.slots * sizeof(int)));
@@ -1006,7 +1168,7 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.val      = d->val;
   f.pivot    = d->pivot;
   f.sum      = d->sum;
-  f.order    = d->L.order;
+  f.order    = d->order;
   f.tasks    = d->tasks;
   f.task     = d->task;
   f.update   = d->update;
@@ -1017,7 +1179,7 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.many     = d->many;
   f.scratch  = d->scratch;
   f.prefetch = (int)e->settings.prefetch;
-  f.gate     = d->L.gate;
+  f.gate     = d->gate;
   f.ticket   = d->ticket + 2;
   f.piv      = piv;
   f.status   = d->status;
@@ -1131,8 +1293,14 @@ static PetscErrorCode PlanTransposed(SyncILUEngine e)
     s->lanes   = o->lanes;
     s->gate    = o->gate;
     /* whom a row waits for and who waits for it change places */
-    CallFit(Alloc(e, &s->order, n * sizeof(int)));
-    CallCUDA(SyncILUKernelReverse(d->p.n, o->order, s->order, d->stream));
+    if (d->tiled) {
+      CallFit(Alloc(e, &s->tile, (size_t)o->slices * sizeof(int)));
+      CallCUDA(SyncILUKernelReverse(o->slices, o->tile, s->tile, d->stream));
+      CallFit(OrderInTiles(e, s, (PetscBool)k));
+    } else {
+      CallFit(Alloc(e, &s->order, n * sizeof(int)));
+      CallCUDA(SyncILUKernelReverse(d->p.n, o->order, s->order, d->stream));
+    }
   }
   PetscCall(Free(d, &work));
   PetscCall(Free(d, &col));
@@ -1287,11 +1455,35 @@ static PetscErrorCode Values_CUDA(SyncILUEngine e, const PetscScalar **lval, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
+/* Levels of the rows, where the plan did without. */
+static PetscErrorCode CountLevels(SyncILUEngine e)
 {
-  const CUDA *d = (const CUDA *)e->data;
+  CUDA *d        = (CUDA *)e->data;
+  int  *level[2] = {NULL, NULL}, *sorted, *order, *own;
 
   PetscFunctionBegin;
+  CallFit(Columns(e, &own));
+  CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_TRUE, PETSC_FALSE, level, d->counts.levels));
+  for (int k = 0; k < 2; k++) {
+    CallFit(OrderByLevel(e, k, level[k], &sorted, &order));
+    PetscCall(Free(d, &level[k]));
+    PetscCall(Free(d, &sorted));
+    PetscCall(Free(d, &order));
+  }
+  PetscCall(Free(d, &own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  if (d->counts.levels[0] == UNKNOWN || d->counts.levels[1] == UNKNOWN) {
+    PetscCall(UseStream(d));
+    PetscCall(CountLevels(e));
+    PetscCall(CheckFit(e));
+  }
   s->threads = 0;
   for (int k = 0; k < 2; k++) {
     s->levels[k]     = d->counts.levels[k];
@@ -1312,11 +1504,15 @@ static PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (d->why) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: not list, since %s\n", d->why));
   if (d->ell) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: ell, lanes a row: L %d, U %d\n", 1 << d->L.lanes, 1 << d->U.lanes));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "solve: csr, 32 lanes a row\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
-                                   e->settings.analysis == SYNCILU_ANALYSIS_NONE   ? "numerical"
-                                   : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
-                                   : d->mirrored                                   ? "L by earliest level, U by latest"
-                                                                                   : "by earliest level"));
+  if (d->tiled && d->tiling.points[1] == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by level of runs of %d rows\n", 1 << d->tiling.edge[0]));
+  else if (d->tiled)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "order: by level of tiles of %d x %d x %d rows on a grid of %d x %d x %d\n", 1 << d->tiling.edge[0], 1 << d->tiling.edge[1], 1 << d->tiling.edge[2], d->tiling.points[0], d->tiling.points[1], d->tiling.points[2]));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
+                                     e->settings.analysis == SYNCILU_ANALYSIS_NONE   ? "numerical"
+                                     : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
+                                     : d->mirrored                                   ? "L by earliest level, U by latest"
+                                                                                     : "by earliest level"));
   if (PETScHasDevice()) PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since PETSc %s\n", PetscDefined(HAVE_CUDA) ? "uses no device here" : "has no CUDA"));
   PetscFunctionReturn(PETSC_SUCCESS);
