@@ -6,12 +6,13 @@
 
      w_ij = a_ij - sum_k w_ik u'_kj (j <= i, d_i = w_ii),  u'_ij = (a_ij - sum_k w_ik u'_kj) / d_i.
 
-   Strategies: vect (Freire, Dufrechou, Ezzatti, PDP 2025, algorithm 4: each lane takes an entry of the row at work and searches the row of the pivot for its column), and list, for which the analysis has
-   written down what vect finds. Where only diagonals have updates (5- and 7-point grids, tridiagonal matrices) the recurrence d_i = a_ii - sum_k a_ik a_ki / d_k is a triangular sweep, and runs as one.
+   Strategies: vect (Freire, Dufrechou, Ezzatti, PDP 2025, algorithm 4: each lane takes an entry of the row at work and searches the row of the pivot for its column; here the other way round where that row
+   is the shorter one), and list, for which the analysis has written down what vect finds. Where only diagonals have updates (5- and 7-point grids, tridiagonal matrices) the recurrence d_i = a_ii - sum_k a_ik a_ki / d_k is a triangular sweep, and runs as one.
 */
 #include "values.cuh"
 #include "tuning.h"
 #include <climits>
+#include <type_traits>
 
 using namespace syncilu;
 
@@ -32,20 +33,51 @@ __device__ __forceinline__ V sum_lanes(V v)
   return v;
 }
 
+/* The entries that a row at work and U' of a pivot row have in common are found by taking those of the shorter one of the two and searching the other one. */
+struct Common {
+  int  own, ownend, from, to; /* the row's entries right of the pivot's column, and U' */
+  bool flip;                  /* U' is the shorter one */
+};
+
+__device__ __forceinline__ Common common(int own, int ownend, int from, int to)
+{
+  return {own, ownend, from, to, to - from < ownend - own};
+}
+
+__device__ __forceinline__ int candidates(const Common &c)
+{
+  return c.flip ? c.to - c.from : c.ownend - c.own;
+}
+
+/* Candidate q: where it stands in the row and in U', if it is in both. */
+__device__ __forceinline__ bool find(const Common &c, const int *__restrict__ col, int q, int *e, int *u)
+{
+  if (c.flip) {
+    *u = c.from + q;
+    *e = search(col, c.own, c.ownend, col[*u]);
+  } else {
+    *e = c.own + q;
+    *u = search(col, c.from, c.to, col[*e]);
+  }
+  return *e >= 0 && *u >= 0;
+}
+
 /*
-   The rows of a task belong to one level, so none waits for another of the same warp. POLLS updates of each lane are waited for at the same time and then applied in the order of the pivot rows, which
-   makes the result the same from run to run; a later one may have arrived first. __syncwarp() separates the updates of one round, each of another entry of the row, from those of the next.
+   The rows of a task belong to one level, so none waits for another of the same warp. POLLS updates of each lane are waited for at the same time (AHEAD: while the next ones are looked up) and then applied in
+   the order of the pivot rows, which makes the result the same from run to run; a later one may have arrived first. __syncwarp() separates the updates of one round, each of another entry of the row,
+   from those of the next.
 */
-template <typename V, int LG, bool LIST, bool RELAX, int POLLS>
+template <typename V, int LG, bool LIST, bool RELAX, int POLLS, bool AHEAD>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f)
 {
-  constexpr int     T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
+  constexpr int                                            T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
+  typedef typename std::conditional<LIST, int, int2>::type Pivot;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const shared_rows = (V *)shared, *const val = (V *)f.val, *const pivot = (V *)f.pivot;
-  const int  lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
-  const int  stride                 = f.shared | 1; /* odd, against bank conflicts */
-  V *const   shared_row             = shared_rows + (size_t)own * stride;
-  int *const base                   = (int *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower; /* list: where U' of each pivot row begins */
+  const int    lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
+  const int    stride               = f.shared | 1; /* odd, against bank conflicts */
+  V *const     shared_row           = shared_rows + (size_t)own * stride;
+  Pivot *const base                 = (Pivot *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower; /* where U' of each pivot row begins; vect: and how long it is */
   const int *__restrict__ const ptr = f.pattern.ptr, *__restrict__ const col = f.pattern.col, *__restrict__ const diag = f.pattern.diag;
 
   const Ticket t = take_ticket(f.ticket);
@@ -65,21 +97,39 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   V          dropped = 0;
 
   for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
-  if (LIST)
-    for (int e = sub; e < nl; e += T) base[e] = diag[col[begin + e]] + 1;
+  for (int e = sub; e < min(nl, f.lower); e += T) {
+    const int k = col[begin + e], from = diag[k] + 1;
+
+    if constexpr (LIST) base[e] = from;
+    else base[e] = make_int2(from, ptr[k + 1] - from);
+  }
   __syncwarp();
 
-  int s = 0, e0 = 1; /* vect: the entry of L whose pivot row is searched, and where the lanes stand in the row */
-  for (int c = 0; LIST ? c < task.width : __any_sync(FULL, s < nl); c += POLLS) {
-    int place[POLLS], at[POLLS]; /* of the updated entry (list: and 65536 times that of the pivot row's); of u' */
-    int pivots[LIST ? 1 : POLLS];
-    V   u[POLLS];
+  /* of each lane's updates: the updated entry (list: and 65536 times that of the pivot row's) or -1, u', and vect: the pivot row's entry */
+  int    place[POLLS], at[POLLS], pivots[LIST ? 1 : POLLS];
+  int    s = 0, q0 = 0; /* vect: the pivot row's entry, and where the lanes stand among its candidates */
+  Common both;          /* vect: these */
 
+  auto begin_pivot = [&]() {
+    if constexpr (!LIST) {
+      if (s >= nl) return;
+      int2 u;
+      if (s < f.lower) u = base[s];
+      else {
+        const int k = col[begin + s];
+
+        u.x = diag[k] + 1;
+        u.y = ptr[k + 1] - u.x;
+      }
+      both = common(begin + s + 1, begin + len, u.x, u.x + u.y);
+    }
+  };
+  auto look_up = [&](int c) {
+    if constexpr (LIST) {
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) {
-      place[k] = -1;
-      at[k]    = 0;
-      if (LIST) {
+      for (int k = 0; k < POLLS; k++) {
+        place[k] = -1;
+        at[k]    = 0;
         if (c + k < task.width) {
           const size_t   round  = (size_t)task.offset + c + k;
           const unsigned update = f.update[round * 32 + lane];
@@ -91,41 +141,98 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
             at[k]    = base[entry] + (update >> 8);
           }
         }
-      } else if (s < nl) {
-        const int e = e0 + sub, p = col[begin + s];
+      }
+    } else { /* all searches go on at the same time: each step of one waits for memory */
+      int  candidate[POLLS], key[POLLS], lo[POLLS], hi[POLLS], end[POLLS];
+      bool flip[POLLS], open = true;
 
-        if (e < len) {
-          at[k] = search(col, diag[p] + 1, ptr[p + 1], col[begin + e]);
-          if (at[k] >= 0) place[k] = e;
-        }
-        pivots[k] = s;
-        e0 += T;
-        if (e0 >= len) {
-          s++;
-          e0 = s + 1;
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        candidate[k] = -1;
+        lo[k] = hi[k] = end[k] = 0;
+        flip[k]                = false;
+        pivots[k]              = s;
+        if (s < nl) {
+          const int q = q0 + sub, n = candidates(both);
+
+          if (q < n) {
+            flip[k]      = both.flip;
+            candidate[k] = (both.flip ? both.from : both.own) + q;
+            lo[k]        = both.flip ? both.own : both.from;
+            hi[k] = end[k] = both.flip ? both.ownend : both.to;
+          }
+          q0 += T;
+          if (q0 >= n) {
+            s++;
+            q0 = 0;
+            begin_pivot();
+          }
         }
       }
-    }
-    if (c == 0 && f.gate > 0 && task.first >= f.gate) wait_at_gate(pivot + f.order[task.first - f.gate], true);
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) u[k] = place[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
+      for (int k = 0; k < POLLS; k++) key[k] = candidate[k] >= 0 ? col[candidate[k]] : 0;
+      while (open) {
+        int there[POLLS];
+
+        open = false;
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) there[k] = lo[k] < hi[k] ? col[lo[k] + (hi[k] - lo[k]) / 2] : 0;
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) {
+          if (lo[k] < hi[k]) {
+            const int mid = lo[k] + (hi[k] - lo[k]) / 2;
+
+            if (there[k] < key[k]) lo[k] = mid + 1;
+            else hi[k] = mid;
+            open |= lo[k] < hi[k];
+          }
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        const bool hit = lo[k] < end[k] && col[lo[k]] == key[k];
+
+        place[k] = !hit ? -1 : (flip[k] ? lo[k] : candidate[k]) - begin;
+        at[k]    = flip[k] ? candidate[k] : lo[k];
+      }
+    }
+  };
+
+  begin_pivot();
+  bool more = LIST ? task.width > 0 : __any_sync(FULL, s < nl);
+  if (more) look_up(0);
+  if (f.gate > 0 && task.first >= f.gate) wait_at_gate(pivot + f.order[task.first - f.gate], more);
+  for (int c = 0; more; c += POLLS) {
+    int place_now[POLLS], at_now[POLLS], pivots_now[LIST ? 1 : POLLS];
+    V   u[POLLS];
+
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
-      if (LIST ? c + k < task.width : __any_sync(FULL, place[k] >= 0)) {
+      place_now[k] = place[k];
+      at_now[k]    = at[k];
+      if constexpr (!LIST) pivots_now[k] = pivots[k];
+      u[k] = place[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
+    }
+    more = LIST ? c + POLLS < task.width : __any_sync(FULL, s < nl);
+    if (AHEAD && more) look_up(c + POLLS);
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+      if (LIST ? c + k < task.width : __any_sync(FULL, place_now[k] >= 0)) {
         while (__any_sync(FULL, !is_set(u[k]))) {
 #pragma unroll
           for (int l = k; l < POLLS; l++)
-            if (!is_set(u[l])) u[l] = load_relaxed(val + at[l]);
+            if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
         }
-        if (place[k] >= 0) {
-          const V product = w[LIST ? place[k] >> 16 : pivots[k]] * u[k];
+        if (place_now[k] >= 0) {
+          const V product = w[LIST ? place_now[k] >> 16 : pivots_now[LIST ? 0 : k]] * u[k];
 
-          w[LIST ? place[k] & 0xffff : place[k]] -= product;
+          w[LIST ? place_now[k] & 0xffff : place_now[k]] -= product;
           if (RELAX) dropped -= product;
         }
         __syncwarp();
       }
     }
+    if (!AHEAD && more) look_up(c + POLLS);
   }
 
   V d = active ? w[nl] : V(1);
@@ -164,11 +271,81 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   for (int e = sub; e < nl; e += T) val[begin + e] = w[e];
 }
 
+/* The candidates of the lanes' rows for pivot row s of each, among nl. The lanes of a row look up T pivot rows at once. */
+template <int LG>
+__device__ __forceinline__ Common next_pivot(const SyncILUDevicePattern &p, int begin, int nl, int end, int s, int2 *ahead)
+{
+  constexpr int T    = Shape<LG>::LANES;
+  const int     lane = threadIdx.x & 31, sub = lane & (T - 1);
+  Common        both = {0, 0, 0, 0, false};
+
+  if (s % T == 0) {
+    const int k = s + sub < nl ? p.col[begin + s + sub] : 0;
+
+    *ahead = s + sub < nl ? make_int2(p.diag[k] + 1, p.ptr[k + 1]) : make_int2(0, 0);
+  }
+  const int from = __shfl_sync(FULL, ahead->x, lane - sub + s % T), to = __shfl_sync(FULL, ahead->y, lane - sub + s % T);
+  if (s < nl) both = common(begin + s + 1, end, from, to);
+  return both;
+}
+
 /*
-   What list needs to know: for each row the updates by each pivot row, in rounds of T. With WRITE they are written down, otherwise counted.
+   What list needs to know: for each row the updates by each pivot row, in rounds of T. Rounds counts those of a row for every T, the four of them in one, or sums up those for T = 4 over one row of every
+   `stride`; List writes the updates down.
 */
-template <int LG, bool WRITE>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int tasks, SyncILUSlice *task, int *__restrict__ width, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
+template <int LG>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
+{
+  constexpr int   T   = Shape<LG>::LANES;
+  const long long i   = (global_thread() >> LG) * stride;
+  const int       sub = threadIdx.x & (T - 1), lane = threadIdx.x & 31;
+  const bool      active = i < p.n;
+  const int       begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
+  int4            n     = {0, 0, 0, 0};
+  int2            ahead = {0, 0};
+
+  for (int s = 0; __any_sync(FULL, s < nl); s++) {
+    const Common both    = next_pivot<LG>(p, begin, nl, end, s, &ahead);
+    int          updates = 0;
+
+    for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
+      int            e, u;
+      const bool     hit  = q0 + sub < candidates(both) && find(both, p.col, q0 + sub, &e, &u);
+      const unsigned hits = __ballot_sync(FULL, hit) >> (lane & ~(T - 1));
+
+      updates += __popc(T == 32 ? hits : hits & ((1u << T) - 1));
+    }
+    n.x += (updates + 3) / 4;
+    n.y += (updates + 7) / 8;
+    n.z += (updates + 15) / 16;
+    n.w += (updates + 31) / 32;
+  }
+  if (!active || sub) return;
+  if (rounds) rounds[i] = n;
+  if (sum) atomicAdd(sum, (unsigned long long)n.x);
+}
+
+/* The rounds of a task are those of its longest row. */
+__global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, const int *__restrict__ order, int tasks, SyncILUSlice *task, int *__restrict__ width)
+{
+  const long long t    = global_thread() >> 3; /* tasks have at most 8 rows */
+  const int       r    = threadIdx.x & 7;
+  int             most = 0;
+
+  if (t < tasks) {
+    const SyncILUSlice d = task[t];
+
+    if (r < d.shape >> 3) most = rounds[4 * (size_t)order[d.first + r] + lanes - 2];
+  }
+  for (int o = 4; o; o >>= 1) most = max(most, __shfl_xor_sync(FULL, most, o));
+  if (t < tasks && r == 0) {
+    task[t].width = most;
+    width[t]      = most;
+  }
+}
+
+template <int LG>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
   const long long t    = global_thread() >> 5;
@@ -178,54 +355,50 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePatter
   const SyncILUSlice d      = task[t];
   const bool         active = r < d.shape >> 3;
   const int          i      = active ? order[d.first + r] : 0;
-  const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, len = active ? p.ptr[i + 1] - begin : 0;
+  const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int                rounds = 0;
+  int2               ahead  = {0, 0};
 
   for (int s = 0; __any_sync(FULL, s < nl); s++) {
-    const int k = s < nl ? p.col[begin + s] : 0, from = s < nl ? p.diag[k] + 1 : 0, to = s < nl ? p.ptr[k + 1] : 0;
-    int       updates = 0;
+    const Common both    = next_pivot<LG>(p, begin, nl, end, s, &ahead);
+    int          updates = 0;
 
-    for (int e0 = s + 1; __any_sync(FULL, s < nl && e0 < len); e0 += T) {
-      const int      e    = e0 + sub;
-      const int      at   = s < nl && e < len ? search(p.col, from, to, p.col[begin + e]) : -1;
-      const unsigned hits = (__ballot_sync(FULL, at >= 0) >> (lane & ~(T - 1))) & (T == 32 ? FULL : (1u << T) - 1);
+    for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
+      int            e, u;
+      const bool     hit  = q0 + sub < candidates(both) && find(both, p.col, q0 + sub, &e, &u);
+      const unsigned hits = (__ballot_sync(FULL, hit) >> (lane & ~(T - 1))) & (T == 32 ? FULL : (1u << T) - 1);
 
-      if (at >= 0) {
-        if (WRITE) {
-          const int    q     = updates + __popc(hits & ((1u << sub) - 1));
-          const size_t round = (size_t)d.offset + rounds + q / T;
+      if (hit) {
+        const int    q     = updates + __popc(hits & ((1u << sub) - 1));
+        const size_t round = (size_t)d.offset + rounds + q / T;
 
-          update[round * 32 + r * T + q % T] = (unsigned short)((at - from) << 8 | e);
-          source[round * ROWS + r]           = (unsigned char)s;
-        }
+        update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
+        source[round * ROWS + r]           = (unsigned char)s;
       }
       updates += __popc(hits);
     }
     rounds += (updates + T - 1) / T;
   }
-  if (!WRITE) {
-    for (int o = 16; o; o >>= 1) rounds = max(rounds, __shfl_xor_sync(FULL, rounds, o));
-    if (lane == 0) {
-      task[t].width = rounds;
-      width[t]      = rounds;
-    }
-  }
 }
 
-/* Notices updates of entries beside the diagonal. Blocks that come when one was found have nothing to do. */
+/* Notices updates of entries beside the diagonal. Whoever comes when one was found has nothing to do. */
 template <int T>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePattern p, int *live)
 {
   const long long t   = global_thread();
-  const int       sub = (int)(t % T);
+  const int       sub = (int)(t % T), i = (int)(t / T);
 
-  if (t / T >= p.n || load_relaxed(live)) return;
-  const int i = (int)(t / T), begin = p.ptr[i], diag = p.diag[i], end = p.ptr[i + 1];
-  for (int s = begin; s < diag; s++) {
-    const int k = p.col[s], from = p.diag[k] + 1, to = p.ptr[k + 1];
+  if (t / T >= p.n) return;
+  const int end = p.ptr[i + 1], diag = p.diag[i];
+  for (int s = p.ptr[i]; s < diag; s++) {
+    const int    k    = p.col[s];
+    const Common both = common(s + 1, end, p.diag[k] + 1, p.ptr[k + 1]);
 
-    for (int e = s + 1 + sub; e < end; e += T) {
-      if (e != diag && search(p.col, from, to, p.col[e]) >= 0) {
+    if (load_relaxed(live)) return;
+    for (int q = sub; q < candidates(both); q += T) {
+      int e, u;
+
+      if (find(both, p.col, q, &e, &u) && e != diag) {
         store_relaxed(live, 1);
         return;
       }
@@ -411,33 +584,38 @@ __global__ void excess_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, uns
   if (lane == 0 && s > V(0)) atomicMax(excess, (unsigned long long)__double_as_longlong((double)s));
 }
 
-template <typename V, int LG, bool LIST, bool RELAX, int POLLS>
+template <typename V, int LG, bool LIST, bool RELAX, int POLLS, bool AHEAD>
 cudaError_t launch(const SyncILUDeviceFactor &f, cudaStream_t stream)
 {
   constexpr int WARPS = SYNCILU_BLOCK_FACTOR / 32, ROWS = WARPS * Shape<LG>::ROWS;
 
-  factor_kernel<V, LG, LIST, RELAX, POLLS><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, ROWS *((size_t)(f.shared | 1) * sizeof(V) + (LIST ? f.lower * sizeof(int) : 0)), stream>>>(f);
+  factor_kernel<V, LG, LIST, RELAX, POLLS, AHEAD><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, ROWS *((size_t)(f.shared | 1) * sizeof(V) + f.lower * (LIST ? sizeof(int) : sizeof(int2))), stream>>>(f);
   return cudaGetLastError();
+}
+
+template <typename V, int LG, bool RELAX>
+cudaError_t launch_strategy(const SyncILUDeviceFactor &f, cudaStream_t stream)
+{
+  if (f.update) return f.many ? launch<V, LG, true, RELAX, 2 * SYNCILU_UPDATE_POLLS, true>(f, stream) : launch<V, LG, true, RELAX, SYNCILU_UPDATE_POLLS, false>(f, stream);
+  return f.prefetch ? launch<V, LG, false, RELAX, SYNCILU_SEARCH_POLLS, true>(f, stream) : launch<V, LG, false, RELAX, 1, false>(f, stream);
 }
 
 template <typename V, int LG>
 cudaError_t launch_lanes(const SyncILUDeviceFactor &f, cudaStream_t stream)
 {
-  const bool relax = f.piv.relax != 0.0;
-
-  if (f.update && f.many) return relax ? launch<V, LG, true, true, 2 * SYNCILU_UPDATE_POLLS>(f, stream) : launch<V, LG, true, false, 2 * SYNCILU_UPDATE_POLLS>(f, stream);
-  if (f.update) return relax ? launch<V, LG, true, true, SYNCILU_UPDATE_POLLS>(f, stream) : launch<V, LG, true, false, SYNCILU_UPDATE_POLLS>(f, stream);
-  if (f.prefetch) return relax ? launch<V, LG, false, true, SYNCILU_UPDATE_POLLS>(f, stream) : launch<V, LG, false, false, SYNCILU_UPDATE_POLLS>(f, stream);
-  return relax ? launch<V, LG, false, true, 1>(f, stream) : launch<V, LG, false, false, 1>(f, stream);
+  return f.piv.relax != 0.0 ? launch_strategy<V, LG, true>(f, stream) : launch_strategy<V, LG, false>(f, stream);
 }
 
 template <int LG>
-void launch_list(SyncILUDevicePattern p, const int *order, int tasks, SyncILUSlice *task, int *width, unsigned short *update, unsigned char *source, cudaStream_t stream)
+void launch_list(SyncILUDevicePattern p, const int *order, int tasks, const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
-  const unsigned grid = blocks_for(32ll * tasks, SYNCILU_BLOCK);
+  list_kernel<LG><<<blocks_for(32ll * tasks, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, order, tasks, task, update, source);
+}
 
-  if (update) list_kernel<LG, true><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, order, tasks, task, width, update, source);
-  else list_kernel<LG, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, order, tasks, task, width, update, source);
+template <int LG>
+void launch_rounds(SyncILUDevicePattern p, int stride, int *rounds, unsigned long long *sum, cudaStream_t stream)
+{
+  rounds_kernel<LG><<<blocks_for(((long long)p.n + stride - 1) / stride << LG, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, stride, (int4 *)rounds, sum);
 }
 
 } // namespace
@@ -464,21 +642,45 @@ cudaError_t SyncILUKernelFactor(SyncILUValueType type, SyncILUDeviceFactor f, cu
   }
 }
 
-cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *order, int tasks, SyncILUSlice *task, int *width, unsigned short *update, unsigned char *source, cudaStream_t stream)
+cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t stream)
+{
+  if (!p.n) return cudaSuccess;
+  switch (lanes) {
+  case 2:
+    launch_rounds<2>(p, stride, rounds, sum, stream);
+    break;
+  case 3:
+    launch_rounds<3>(p, stride, rounds, sum, stream);
+    break;
+  case 4:
+    launch_rounds<4>(p, stride, rounds, sum, stream);
+    break;
+  default:
+    launch_rounds<5>(p, stride, rounds, sum, stream);
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *task, int *width, cudaStream_t stream)
+{
+  LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width);
+}
+
+cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *order, int tasks, const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
   if (!tasks) return cudaSuccess;
   switch (lanes) {
   case 2:
-    launch_list<2>(p, order, tasks, task, width, update, source, stream);
+    launch_list<2>(p, order, tasks, task, update, source, stream);
     break;
   case 3:
-    launch_list<3>(p, order, tasks, task, width, update, source, stream);
+    launch_list<3>(p, order, tasks, task, update, source, stream);
     break;
   case 4:
-    launch_list<4>(p, order, tasks, task, width, update, source, stream);
+    launch_list<4>(p, order, tasks, task, update, source, stream);
     break;
   default:
-    launch_list<5>(p, order, tasks, task, width, update, source, stream);
+    launch_list<5>(p, order, tasks, task, update, source, stream);
   }
   return cudaGetLastError();
 }

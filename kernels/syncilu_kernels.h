@@ -136,10 +136,10 @@ typedef struct {
   const unsigned char  *source;   /* list: by round and row of the task, place of the pivot row's entry in the row */
   int                   lanes;    /* logarithm of the lanes a row, from 2 to 5 */
   int                   shared;   /* most entries of a row that fit shared memory */
-  int                   lower;    /* list: most entries of a row of L */
-  int                   many;     /* list: rows have more rounds than SYNCILU_UPDATE_POLLS */
+  int                   lower;    /* most entries of a row of L whose pivot rows shared memory has places for; list: of all rows */
+  int                   many;     /* list: rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
   void                 *scratch;  /* for rows that do not: as large as val; NULL if there is none */
-  int                   prefetch; /* vect: search, and wait for, several updates at a time */
+  int                   prefetch; /* vect: search for the next updates while some are waited for */
   int                   gate;     /* a row waits at the gate for the pivot of the row that comes so many before it, 0: there is no gate */
   unsigned long long   *ticket;   /* zero */
   SyncILUDevicePivoting piv;
@@ -205,11 +205,14 @@ extern cudaError_t SyncILUKernelTilePattern(SyncILUDevicePattern, SyncILUTiling,
 extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling, const int *tile, int reversed, int lanes, SyncILUSlice *, int *order, cudaStream_t);
 
 /*
-   Plan of the factorization. Live tells whether entries beside the diagonal have updates. Lists counts the rounds of each task (into its width and width[task]) with update NULL, else writes them at its
-   offset. Opposite finds (k,i) for each (i,k) of L in ELL.
+   Plan of the factorization. Live tells whether entries beside the diagonal have updates. ListRounds counts the rounds of each row for 4, 8, 16 and 32 lanes (searching with 1 << lanes of them), or, with
+   rounds NULL, adds those for 4 of one row of every stride to sum;
+   ListWidths takes from these the rounds of each task (into its width and width[task]), Lists writes the updates at its offset. Opposite finds (k,i) for each (i,k) of L in ELL.
 */
 extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, int *live, cudaStream_t);
-extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, unsigned short *update, unsigned char *source, cudaStream_t);
+extern cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t);
+extern cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int lanes, const int *order, int tasks, const SyncILUSlice *, unsigned short *update, unsigned char *source, cudaStream_t);
 extern cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern, SyncILUDeviceEll, int *at, cudaStream_t);
 extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, const int *order, int *index, cudaStream_t);
 

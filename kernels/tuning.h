@@ -16,6 +16,7 @@
 /* Entries of a row that a lane polls at the same time in a sweep, and updates that a lane polls at the same time in the factorization. */
 #define SYNCILU_POLLS        4
 #define SYNCILU_UPDATE_POLLS 8
+#define SYNCILU_SEARCH_POLLS 4 /* with vect, which has to find them */
 
 /* Mean entries of a row of L or U for each of its lanes in a sweep. */
 #define SYNCILU_LANE_ENTRIES 3.3
@@ -48,7 +49,7 @@
 #define SYNCILU_MEMORY 3.0
 
 /* Entries of a row of L or U from which on the analysis of levels takes a warp a row instead of a lane. */
-#define SYNCILU_LEVEL_LONG 1024
+#define SYNCILU_LEVEL_LONG 96
 
 /* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */
 #define SYNCILU_LEVEL_PAUSE 40
@@ -56,5 +57,10 @@
 /* Nanoseconds between two looks at the gate (see syncfree.cuh), and levels from the gate to the row. */
 #define SYNCILU_GATE_PAUSE  50
 #define SYNCILU_GATE_LEVELS 3
+#define SYNCILU_GATE_SEARCH 12 /* for vect, which has much to do before its last wait */
+
+/* One row of so many is looked at to see whether lists of updates would be too large by far, where there are so many rows. */
+#define SYNCILU_SAMPLE      16
+#define SYNCILU_SAMPLE_ROWS 50000
 
 #endif

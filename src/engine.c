@@ -105,9 +105,9 @@ PetscErrorCode SyncILUEngineSetUp(SyncILUEngine e, PetscBool *again)
   if (e->unfit[0]) {
     char why[sizeof(e->unfit)];
 
-    PetscCheck(e->settings.backend == SYNCILU_BACKEND_AUTO, PETSC_COMM_SELF, PETSC_ERR_LIB, "-pc_syncilu_backend %s: %s", SyncILUBackends[e->ops->backend], e->unfit);
     PetscCall((*e->ops->destroy)(e));
     PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
+    PetscCheck(e->settings.backend == SYNCILU_BACKEND_AUTO, PETSC_COMM_SELF, PETSC_ERR_LIB, "-pc_syncilu_backend %s: %s", SyncILUBackends[e->ops->backend], why);
     PetscCall(UseHost(e, why));
     if (e->pattern.lptr) PetscCall((*e->ops->setup)(e));
     else *again = PETSC_TRUE;

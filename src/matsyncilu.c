@@ -402,8 +402,10 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "levels: L %" PetscInt_FMT " (rows a level: mean %g, max %" PetscInt_FMT "), U %" PetscInt_FMT " (mean %g, max %" PetscInt_FMT ")\n", s.levels[0], s.levels[0] ? (double)s.rows / s.levels[0] : 0.0, s.level_rows[0], s.levels[1],
-                                   s.levels[1] ? (double)s.rows / s.levels[1] : 0.0, s.level_rows[1]));
+  if (s.levels[0] < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not counted, for lack of memory on the device\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "levels: L %" PetscInt_FMT " (rows a level: mean %g, max %" PetscInt_FMT "), U %" PetscInt_FMT " (mean %g, max %" PetscInt_FMT ")\n", s.levels[0], s.levels[0] ? (double)s.rows / s.levels[0] : 0.0, s.level_rows[0], s.levels[1],
+                                     s.levels[1] ? (double)s.rows / s.levels[1] : 0.0, s.level_rows[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted, (double)s.shift_amount, s.shift_attempts));
   if (s.diagonals_added) PetscCall(PetscViewerASCIIPrintf(viewer, "missing diagonal entries added: %" PetscInt_FMT "\n", s.diagonals_added));
   if (s.failed_row >= 0)

@@ -2,7 +2,7 @@ static char help[] = "The CUDA backend against the serial reference: every strat
   -small      few and tiny cases, for tools that slow the program down\n\
   -soak <n>   instead, n factorizations and solves, between which memory must not grow\n\
   -rows <n>   this size alone\n\
-  -pattern <p> this pattern alone\n\n";
+  -pattern <p> this pattern alone; tiles: what is solved in tiles alone, in sizes of its own\n\n";
 
 #include "check.h"
 #include "case.h"
@@ -20,7 +20,8 @@ typedef struct {
   PetscScalar *db, *dx; /* room for the vectors, from the second entry on: aligned to one number, not to two */
   PetscScalar *x, *bits[4];
   char         name[128];
-  PetscBool    adoptable; /* ILU(0) in natural order */
+  char         view[1024]; /* what the last engine said of itself */
+  PetscBool    adoptable;  /* ILU(0) in natural order */
 } Problem;
 
 static int engines = 0;
@@ -219,6 +220,26 @@ static PetscErrorCode EngineAdopt(const SyncILUSettings *settings, const SyncILU
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What an engine says of itself. */
+static PetscErrorCode EngineView(SyncILUEngine e, char *text, size_t len)
+{
+  PetscViewer viewer;
+  FILE       *f;
+  size_t      n;
+
+  PetscFunctionBegin;
+  f = tmpfile();
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
+  PetscCall((*e->ops->view)(e, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(f);
+  n       = fread(text, 1, len - 1, f);
+  text[n] = 0;
+  fclose(f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static void SettingsFor(const Problem *p, SyncILUUpdate update, SyncILUSolve solve, SyncILUAnalysis analysis, PetscInt size, SyncILUSettings *settings)
 {
   SyncILUSettingsInitialize(settings);
@@ -247,6 +268,7 @@ static PetscErrorCode TestEngine(Problem *p, const SyncILUSettings *settings, in
   PetscCall(PatternCopy(&c->pattern, &pattern));
   PetscCall(EngineCreate(settings, &pattern, &e));
   CHECK(e->ops->backend == SYNCILU_BACKEND_CUDA, "%s: runs on backend %s", what, SyncILUBackends[e->ops->backend]);
+  PetscCall(EngineView(e, p->view, sizeof(p->view)));
   PetscCall(FactorCompared(e, c, &c->csr, what, p->bits[0]));
   PetscCall(SolveAll(p, c, e, PETSC_FALSE, PETSC_FALSE, what, p->bits[2]));
   for (int run = 0; run < runs; run++) {
@@ -333,7 +355,7 @@ static PetscErrorCode TestProblem(Problem *p, Breadth breadth, int index, int ru
 }
 
 /* More right-hand sides than one launch takes. */
-static PetscErrorCode TestManyRightHandSides(const char *pattern, PetscInt n, PetscRandom rand)
+static PetscErrorCode TestManyRightHandSides(const char *pattern, PetscInt n, const char *ordering, PetscRandom rand)
 {
   enum {
     MANY = 71
@@ -345,7 +367,7 @@ static PetscErrorCode TestManyRightHandSides(const char *pattern, PetscInt n, Pe
   PetscFunctionBegin;
   Watch("the reference's solutions of %s", pattern);
   PetscCall(GenerateMatrix(pattern, n, rand, &A));
-  PetscCall(CaseCreate(A, MATORDERINGRCM, 0, 0.0, rand, &c));
+  PetscCall(CaseCreate(A, ordering, 0, 0.0, rand, &c));
   PetscCall(PetscMalloc4(c.ld * MANY, &b, c.ld * MANY, &x, c.ld * MANY, &y[0], c.ld * MANY, &y[1]));
   for (PetscInt k = 0; k < c.ld * MANY; k++) PetscCall(PetscRandomGetValue(rand, &b[k]));
   for (int t = 0; t < 2; t++) {
@@ -466,10 +488,156 @@ static PetscErrorCode TestPattern(const char *pattern, int index, PetscInt n, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The matrix without some of the entries beside its diagonal, taken away at random: these shares of those below and above it. */
+static PetscErrorCode Thin(Mat A, PetscReal lower, PetscReal upper, PetscRandom rand, Mat *B)
+{
+  const PetscInt *ai, *aj;
+  PetscInt       *i, *j, n, nz = 0;
+  PetscScalar    *a;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ai, &aj, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No access to the rows");
+  PetscCall(PetscMalloc2(n + 1, &i, ai[n], &j));
+  PetscCall(PetscCalloc1(ai[n], &a));
+  for (PetscInt row = 0; row < n; row++) {
+    i[row] = nz;
+    for (PetscInt k = ai[row]; k < ai[row + 1]; k++) {
+      PetscReal v;
+
+      PetscCall(PetscRandomGetValueReal(rand, &v));
+      if (aj[k] == row || v >= (aj[k] < row ? lower : upper)) j[nz++] = aj[k];
+    }
+  }
+  i[n] = nz;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ai, &aj, &done));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 0, NULL, B));
+  PetscCall(MatSeqAIJSetPreallocationCSR(*B, i, j, a));
+  PetscCall(PetscFree2(i, j));
+  PetscCall(PetscFree(a));
+  PetscCall(GenerateValues(*B, rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char by_tiles[] = "order: by level of tiles of", by_runs[] = "order: by level of runs of";
+
+/* Whether the last engine takes rows in the order that is wanted; NULL: not in tiles. */
+static void CheckOrder(const Problem *p, const char *want)
+{
+  CHECK(want ? strstr(p->view, want) != NULL : !strstr(p->view, "order: by level of"), "%s: wanted \"%s\", got:\n%s", p->name, want ? want : "no tiles", p->view);
+}
+
+/* A matrix that may be solved in tiles, with the sizes of these and the factorizations that there are. */
+static PetscErrorCode TestTiled(Mat A, const char *label, const char *ordering, const char *want, PetscRandom rand)
+{
+  const PetscInt sizes[] = {0, 1, 2, 4, 8}; /* with more lanes a row a warp has too few rows for tiles */
+
+  PetscFunctionBegin;
+  for (int r = 0; r < 2; r++) {
+    Problem p;
+
+    Watch("the reference's factor of %s", label);
+    PetscCall(ProblemCreate(A, label, ordering, 0, r ? 0.9 : 0.0, 2, rand, &p));
+    for (int s = 0; s < 5; s++) {
+      for (int u = 0; u < 3; u++) {
+        SyncILUSettings settings;
+
+        if (r && s && u != (s + 1) % 3) continue;
+        /* all with all on the small ones: a chain of thousands of rows takes a factorization in numerical order its time, a large matrix the reference */
+        if (p.c[0].n > 1000 && s && (r || u != s % 3)) continue;
+        if (p.c[0].n > 10000 && (s || (r && u))) continue;
+        SettingsFor(&p, updates[u], solves[s % 2], SYNCILU_ANALYSIS_AUTO, sizes[s], &settings);
+        PetscCall(TestEngine(&p, &settings, 2));
+        if (s == 0) CheckOrder(&p, want);
+      }
+    }
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows in tiles: grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one, chains, and patterns that are not symmetric, whose transposed sweeps go another way. */
+static PetscErrorCode TestTiles(PetscRandom rand)
+{
+  static const char any[] = "order: "; /* tiles or not, what counts is the result */
+  const struct {
+    const char *pattern, *ordering;
+    PetscReal   lower, upper; /* shares of L and U taken away */
+    const char *want;
+  } matrices[] = {
+    {"7pt:9x6x7",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"7pt:33x1x5",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"7pt:2x3x50",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"7pt:1x7x9",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"5pt:13x7",         MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"5pt:1x40",         MATORDERINGNATURAL, 0.0,  0.0,  any     },
+    {"5pt:100x3",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"15pt:7x5x9",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"15pt:4x4x4",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"27pt:6x5x4",       MATORDERINGNATURAL, 0.0,  0.0,  NULL    },
+    {"7pt:9x6x7",        MATORDERINGNATURAL, 0.1,  0.1,  by_tiles},
+    {"15pt:7x5x9",       MATORDERINGNATURAL, 0.1,  0.1,  by_tiles},
+    {"5pt:13x7",         MATORDERINGNATURAL, 0.0,  0.1,  by_tiles},
+    {"tridiagonal:5000", MATORDERINGNATURAL, 0.0,  0.0,  by_runs },
+    {"tridiagonal:5000", MATORDERINGRCM,     0.0,  0.0,  by_runs }, /* a chain again, of which the matrix has the other end first */
+    {"tridiagonal:5000", MATORDERINGNATURAL, 0.1,  0.1,  NULL    }, /* chains are too short */
+    {"tridiagonal:5000", MATORDERINGNATURAL, 0.0,  0.1,  by_runs },
+    {"tridiagonal:5000", MATORDERINGNATURAL, 2e-4, 2e-4, any     },
+    {"bidiagonal:5000",  MATORDERINGNATURAL, 0.0,  0.0,  any     },
+    {"27pt:3000x2x1",    MATORDERINGNATURAL, 0.0,  0.0,  by_runs }, /* two lines, each point of one beside three of the other: a run has what it needs from several others */
+    {"27pt:3000x2x1",    MATORDERINGNATURAL, 1e-4, 0.1,  any     },
+    {"7pt:41x37x43",     MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
+    {"15pt:41x37x43",    MATORDERINGNATURAL, 0.0,  0.0,  by_tiles}, /* with several right-hand sides more tiles than run at a time */
+    {"7pt:41x37x43",     MATORDERINGNATURAL, 0.1,  0.1,  by_tiles}
+  };
+  PetscLogDouble start, now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  engines       = 0;
+  watch_seconds = 30;
+  for (size_t m = 0; m < sizeof(matrices) / sizeof(matrices[0]) && check_failures <= 100; m++) {
+    const PetscBool thin = (PetscBool)(matrices[m].lower > 0.0 || matrices[m].upper > 0.0);
+    char            label[64];
+    Mat             A, B;
+
+    PetscCall(GenerateMatrix(matrices[m].pattern, 0, rand, &A));
+    if (thin) {
+      PetscCall(Thin(A, matrices[m].lower, matrices[m].upper, rand, &B));
+      PetscCall(MatDestroy(&A));
+      A = B;
+    }
+    PetscCall(PetscSNPrintf(label, sizeof(label), "%s%s", matrices[m].pattern, thin ? " with gaps" : ""));
+    PetscCall(TestTiled(A, label, matrices[m].ordering, matrices[m].want, rand));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(TestManyRightHandSides("7pt:9x6x7", 0, MATORDERINGNATURAL, rand));
+  PetscCall(TestManyRightHandSides("15pt:17x15x13", 0, MATORDERINGNATURAL, rand));
+  PetscCall(TestManyRightHandSides("tridiagonal:5000", 0, MATORDERINGNATURAL, rand));
+  PetscCall(PetscTime(&now));
+  printf("tiles: %d engines in %.1f s, %d checks so far, %d failed\n", engines, now - start, check_count, check_failures);
+  (void)fflush(stdout);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A few kernels of every kind on a few hundred rows. */
 static PetscErrorCode TestSmall(PetscRandom rand)
 {
   const char *const patterns[] = {"tridiagonal", "arrow", "random", "7pt", "27pt"};
+  const struct {
+    const char   *pattern;
+    PetscReal     thin;
+    SyncILUUpdate update;
+    PetscInt      size;
+    const char   *want;
+  } tiled[] = {
+    {"7pt:9x4x3",        0.0, SYNCILU_UPDATE_AUTO, 0, by_tiles},
+    {"7pt:9x4x3",        0.1, SYNCILU_UPDATE_VECT, 2, by_tiles},
+    {"15pt:5x3x7",       0.0, SYNCILU_UPDATE_LIST, 0, by_tiles},
+    {"tridiagonal:2200", 0.0, SYNCILU_UPDATE_AUTO, 0, by_runs }  /* hardly shorter chains are not taken in runs */
+  };
 
   PetscFunctionBegin;
   watch_seconds = 300;
@@ -486,6 +654,21 @@ static PetscErrorCode TestSmall(PetscRandom rand)
       PetscCall(TestEngine(&p, &settings, 1));
     }
     PetscCall(ProblemDestroy(&p));
+    PetscCall(MatDestroy(&A));
+  }
+  for (int m = 0; m < 4; m++) {
+    Mat             A, B;
+    Problem         p;
+    SyncILUSettings settings;
+
+    PetscCall(GenerateMatrix(tiled[m].pattern, 0, rand, &A));
+    PetscCall(Thin(A, tiled[m].thin, tiled[m].thin, rand, &B));
+    PetscCall(ProblemCreate(B, tiled[m].pattern, MATORDERINGNATURAL, 0, 0.0, m == 3 ? 1 : 2, rand, &p));
+    SettingsFor(&p, tiled[m].update, SYNCILU_SOLVE_AUTO, SYNCILU_ANALYSIS_AUTO, tiled[m].size, &settings);
+    PetscCall(TestEngine(&p, &settings, 1));
+    CheckOrder(&p, tiled[m].want);
+    PetscCall(ProblemDestroy(&p));
+    PetscCall(MatDestroy(&B));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -573,10 +756,12 @@ static PetscErrorCode TestAll(PetscInt only, const char *pattern, PetscRandom ra
 {
   const PetscInt sizes[] = {0, 1, 31, 33, 1025, 100003};
   PetscLogDouble start, now;
+  PetscBool      tiles;
   Mat            A;
 
   PetscFunctionBegin;
-  for (int s = 0; s < 6; s++) {
+  PetscCall(PetscStrcmp(pattern, "tiles", &tiles));
+  for (int s = 0; s < 6 && !tiles; s++) {
     if (only >= 0 && sizes[s] != only) continue;
     PetscCall(PetscTime(&start));
     engines       = 0;
@@ -591,16 +776,18 @@ static PetscErrorCode TestAll(PetscInt only, const char *pattern, PetscRandom ra
     printf("n %" PetscInt_FMT ": %d engines in %.1f s, %d checks so far, %d failed\n", sizes[s], engines, now - start, check_count, check_failures);
     (void)fflush(stdout);
   }
+  if (tiles) PetscCall(TestTiles(rand));
   if (only >= 0 || pattern[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscTime(&start));
   PetscCall(LongRows(3001, rand, &A));
   PetscCall(TestMatrix(A, "long rows", MATORDERINGNATURAL, 0, 0.0, PAIRS, 2, 1, 4, rand));
   PetscCall(TestMatrix(A, "long rows", MATORDERINGRCM, 0, 0.9, FEW, 2, 2, 2, rand));
   PetscCall(MatDestroy(&A));
-  PetscCall(TestManyRightHandSides("7pt", 1000, rand));
-  PetscCall(TestManyRightHandSides("27pt", 40000, rand));
+  PetscCall(TestManyRightHandSides("7pt", 1000, MATORDERINGRCM, rand));
+  PetscCall(TestManyRightHandSides("27pt", 40000, MATORDERINGRCM, rand));
   PetscCall(PetscTime(&now));
   printf("long rows and many right-hand sides: %.1f s\n", now - start);
+  PetscCall(TestTiles(rand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

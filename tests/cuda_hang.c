@@ -1,5 +1,6 @@
 static char help[] = "Nothing makes a kernel wait for ever: zero, infinite and undefined numbers in matrix and right-hand side, among them the one that marks what is not computed yet, and patterns without what\n\
-a factorization needs. What comes out is what the reference and the host's backend say.\n\n";
+a factorization needs. What comes out is what the reference and the host's backend say.\n\n\
+  -tiles  what is solved in tiles alone\n\n";
 
 #include <stdint.h>
 #include "check.h"
@@ -187,7 +188,12 @@ static PetscErrorCode SpoilAll(const Case *c, Spoiled *list, int *count)
 
 static const SyncILUUpdate   updates[]  = {SYNCILU_UPDATE_LIST, SYNCILU_UPDATE_VECT};
 static const SyncILUSolve    solves[]   = {SYNCILU_SOLVE_ELL, SYNCILU_SOLVE_CSR};
-static const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP};
+static const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_AUTO};
+enum {
+  ASAP  = 1,
+  ALAP  = 2,
+  TILES = 3 /* what auto does where it can */
+};
 
 static PetscErrorCode EngineFor(const Case *c, int update, int solve, int analysis, SyncILUBackend backend, SyncILUEngine *e)
 {
@@ -203,6 +209,28 @@ static PetscErrorCode EngineFor(const Case *c, int update, int solve, int analys
   settings.relax    = c->piv.relax;
   PetscCall(PatternCopy(&c->pattern, &pattern));
   PetscCall(EngineCreate(&settings, &pattern, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether an engine takes rows in tiles, of which the others know nothing. */
+static PetscErrorCode CheckTiles(SyncILUEngine e, const char *what)
+{
+  PetscViewer viewer;
+  FILE       *f;
+  char        text[1024];
+  size_t      n;
+
+  PetscFunctionBegin;
+  f = tmpfile();
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
+  PetscCall((*e->ops->view)(e, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(f);
+  n       = fread(text, 1, sizeof(text) - 1, f);
+  text[n] = 0;
+  fclose(f);
+  CHECK(strstr(text, "order: by level of tiles of") || strstr(text, "order: by level of runs of"), "%s: no tiles:\n%s", what, text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,7 +329,8 @@ static PetscErrorCode TestRightHandSides(const Case *c, SyncILUEngine e, const c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestMatrix(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscReal relax, PetscRandom rand)
+/* With every order of the rows, or with some of them: tiles are for the patterns that can have them. */
+static PetscErrorCode TestMatrix(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscReal relax, PetscBool tiles, PetscBool others, PetscRandom rand)
 {
   Mat      A;
   Case     c;
@@ -315,13 +344,14 @@ static PetscErrorCode TestMatrix(const char *pattern, PetscInt n, const char *or
   PetscCall(PetscMalloc1((DIAGONAL + 1) * 4 * NUMBERS, &list));
   PetscCall(SpoilAll(&c, list, &count));
   for (int u = 0; u < 2; u++) {
-    for (int a = 0; a < 3; a++) {
+    for (int a = others ? 0 : TILES; a <= (tiles ? TILES : ALAP); a++) {
       SyncILUEngine e;
       char          what[160];
-      const int     s = (u + a) % 2;
+      const int     s = a == TILES ? 0 : (u + a) % 2;
 
       PetscCall(PetscSNPrintf(what, sizeof(what), "%s n %" PetscInt_FMT " %s levels %" PetscInt_FMT " relax %g, update %s, solve %s, analysis %s", pattern, n, ordering, levels, (double)relax, SyncILUUpdates[updates[u]], SyncILUSolves[solves[s]], SyncILUAnalyses[analyses[a]]));
       PetscCall(EngineFor(&c, u, s, a, SYNCILU_BACKEND_CUDA, &e));
+      if (a == TILES) PetscCall(CheckTiles(e, what));
       PetscCall(TestValues(&c, e, what, list, count));
       PetscCall(TestRightHandSides(&c, e, what));
       PetscCall(SyncILUEngineDestroy(&e));
@@ -503,7 +533,7 @@ static PetscErrorCode Growth(SyncILUEngine e, PetscInt nnz, const PetscScalar *a
 }
 
 /* Shifts take the turns they take on the host, and end where they end there. */
-static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscRandom rand)
+static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *ordering, PetscInt levels, PetscBool tiles, PetscRandom rand)
 {
   const struct {
     MatFactorShiftType type;
@@ -549,7 +579,8 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
   PetscCall(CaseCreate(A, ordering, levels, 0.0, rand, &c));
   PetscCall(PetscMalloc3(c.csr.nnz, &a, c.n, &x, c.n, &y));
   PetscCall(EngineFor(&c, 0, 0, 0, SYNCILU_BACKEND_HOST, &host));
-  for (int u = 0; u < 2; u++) PetscCall(EngineFor(&c, u, u, 1 + u, SYNCILU_BACKEND_CUDA, &e[u]));
+  for (int u = 0; u < 2; u++) PetscCall(EngineFor(&c, u, u, u ? ALAP : tiles ? TILES : ASAP, SYNCILU_BACKEND_CUDA, &e[u]));
+  if (tiles) PetscCall(CheckTiles(e[0], pattern));
   for (size_t w = 0; w < sizeof(what) / sizeof(what[0]); w++) {
     SyncILUCSR csr = c.csr;
 
@@ -609,11 +640,47 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
 
 int main(int argc, char **argv)
 {
+  const struct {
+    const char *pattern;
+    PetscInt    n;
+    const char *ordering;
+    PetscInt    levels;
+    PetscReal   relax;
+    PetscBool   tiles, others;
+  } matrices[] = {
+    {"tridiagonal", 1000, MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"7pt",         1000, MATORDERINGNATURAL, 0, 0.0, PETSC_TRUE,  PETSC_TRUE },
+    {"27pt",        512,  MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"7pt_random",  1000, MATORDERINGRCM,     1, 0.9, PETSC_FALSE, PETSC_TRUE },
+    {"random",      1025, MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"arrow",       700,  MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"denserow",    1025, MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"random200",   400,  MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"tridiagonal", 3,    MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"diagonal",    1,    MATORDERINGNATURAL, 0, 0.0, PETSC_FALSE, PETSC_TRUE },
+    {"5pt",         1024, MATORDERINGNATURAL, 0, 0.9, PETSC_TRUE,  PETSC_FALSE},
+    {"15pt",        729,  MATORDERINGNATURAL, 0, 0.0, PETSC_TRUE,  PETSC_FALSE},
+    {"tridiagonal", 2203, MATORDERINGNATURAL, 0, 0.0, PETSC_TRUE,  PETSC_FALSE}
+  };
+  const struct {
+    const char *pattern;
+    PetscInt    n;
+    const char *ordering;
+    PetscInt    levels;
+    PetscBool   tiles;
+  } shifted[] = {
+    {"tridiagonal", 200,  MATORDERINGNATURAL, 0, PETSC_FALSE},
+    {"7pt",         1000, MATORDERINGNATURAL, 0, PETSC_TRUE },
+    {"27pt",        343,  MATORDERINGNATURAL, 0, PETSC_FALSE},
+    {"7pt",         343,  MATORDERINGRCM,     2, PETSC_FALSE},
+    {"random",      300,  MATORDERINGNATURAL, 0, PETSC_FALSE}
+  };
   PetscRandom rand;
-  PetscBool   available;
+  PetscBool   available, only = PETSC_FALSE;
   char        why[256];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-tiles", &only, NULL));
   PetscCall(SyncILUCUDAAvailable(&available, why, sizeof(why)));
   if (!available) {
     printf("skipped: %s\n", why);
@@ -622,22 +689,15 @@ int main(int argc, char **argv)
   }
   watch_seconds = 20;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  PetscCall(TestMatrix("tridiagonal", 1000, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("7pt", 1000, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("27pt", 512, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("7pt_random", 1000, MATORDERINGRCM, 1, 0.9, rand));
-  PetscCall(TestMatrix("random", 1025, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("arrow", 700, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("denserow", 1025, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("random200", 400, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("tridiagonal", 3, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestMatrix("diagonal", 1, MATORDERINGNATURAL, 0, 0.0, rand));
-  PetscCall(TestIrregular(rand));
-  PetscCall(TestShifts("tridiagonal", 200, MATORDERINGNATURAL, 0, rand));
-  PetscCall(TestShifts("7pt", 1000, MATORDERINGNATURAL, 0, rand));
-  PetscCall(TestShifts("27pt", 343, MATORDERINGNATURAL, 0, rand));
-  PetscCall(TestShifts("7pt", 343, MATORDERINGRCM, 2, rand));
-  PetscCall(TestShifts("random", 300, MATORDERINGNATURAL, 0, rand));
+  for (size_t m = 0; m < sizeof(matrices) / sizeof(matrices[0]); m++) {
+    if (only && !matrices[m].tiles) continue;
+    PetscCall(TestMatrix(matrices[m].pattern, matrices[m].n, matrices[m].ordering, matrices[m].levels, matrices[m].relax, matrices[m].tiles, (PetscBool)(matrices[m].others && !only), rand));
+  }
+  if (!only) PetscCall(TestIrregular(rand));
+  for (size_t m = 0; m < sizeof(shifted) / sizeof(shifted[0]); m++) {
+    if (only && !shifted[m].tiles) continue;
+    PetscCall(TestShifts(shifted[m].pattern, shifted[m].n, shifted[m].ordering, shifted[m].levels, shifted[m].tiles, rand));
+  }
   PetscCall(PetscRandomDestroy(&rand));
   (void)alarm(0);
   if (CheckReport("cuda_hang")) return 1;

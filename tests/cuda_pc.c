@@ -1,4 +1,5 @@
-static char help[] = "The CUDA backend inside PETSc: the iterations of the host's backend, with vectors on the host and on the device, and the life of a preconditioner.\n\n";
+static char help[] = "The CUDA backend inside PETSc: the iterations of the host's backend, with vectors on the host and on the device, and the life of a preconditioner.\n\n\
+  -memory  memory that runs out alone\n\n";
 
 #include "check.h"
 #include "problem.h"
@@ -578,9 +579,200 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Memory of the device that nobody else is to have. */
+typedef struct {
+  void *part[256];
+  int   parts;
+} Hoard;
+
+static PetscErrorCode HoardFree(Hoard *h)
+{
+  PetscFunctionBegin;
+  while (h->parts) CallCUDA(cudaFree(h->part[--h->parts]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All but so many bytes of what is free, in parts as large as there are. Not taken: it cannot be had so that no more is left. */
+static PetscErrorCode HoardTake(size_t leave, Hoard *h, PetscBool *taken)
+{
+  const size_t page = 2 << 20, most = sizeof(h->part) / sizeof(h->part[0]);
+  size_t       available, total, part;
+
+  PetscFunctionBegin;
+  h->parts = 0;
+  CallCUDA(cudaDeviceSynchronize());
+  CallCUDA(cudaMemGetInfo(&available, &total));
+  part = available;
+  while ((size_t)h->parts < most) {
+    cudaError_t err;
+
+    part = PetscMin(part, available > leave ? available - leave : 0) / page * page;
+    if (!part) break;
+    err = cudaMalloc(&h->part[h->parts], part);
+    if (err == cudaSuccess) h->parts++;
+    else {
+      (void)cudaGetLastError(); /* not another call's business */
+      PetscCheck(err == cudaErrorMemoryAllocation, PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaMalloc: %s", cudaGetErrorString(err));
+      part /= 2;
+    }
+    CallCUDA(cudaMemGetInfo(&available, &total));
+  }
+  *taken = (PetscBool)(available <= leave + leave / 8 + 2 * page);
+  if (!*taken) {
+    printf("memory of the device cannot be taken: %zu MiB are left of %zu, %zu were to be\n", available >> 20, total >> 20, leave >> 20);
+    PetscCall(HoardFree(h));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaPC(Mat A, PC *pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PETSC_COMM_SELF, pc));
+  PetscCall(PCSetType(*pc, PCSYNCILU));
+  PetscCall(PCSyncILUSetBackend(*pc, SYNCILU_BACKEND_CUDA));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The right solution, or an error that says what there is too little of. */
+static PetscErrorCode ApplyOrSaySo(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec b, Vec x, Vec want, const char *what)
+{
+  PetscErrorCode ierr;
+  PetscReal      diff;
+
+  PetscFunctionBegin;
+  check_message[0] = 0;
+  PetscCall(PetscPushErrorHandler(CheckErrorHandler, NULL));
+  ierr = (*apply)(pc, b, x);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr) {
+    printf("%s: %s\n", what, check_message);
+    CHECK(ierr == PETSC_ERR_MEM && strstr(check_message, "out of memory on device"), "%s: error %d: %s", what, (int)ierr, check_message);
+  } else {
+    PetscCall(CheckDifference(x, want, &diff));
+    CHECK(diff == 0, "%s: differs by %g", what, (double)diff);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Memory of the device that runs out is an error that says so, or with backend auto the host takes over; what was there before works on, and all works again once there is memory. With 128 MiB left the
+   rows of the matrix find room and the plan does not, with 16 MiB not even the rows do.
+*/
+static PetscErrorCode TestMemory(PetscRandom rand)
+{
+  enum {
+    COLUMNS = 8
+  };
+  const size_t leave[] = {(size_t)128 << 20, (size_t)16 << 20};
+  Problem      p;
+  Mat          B, X, Y;
+  PC           pc, other;
+  Vec          lost, want[2];
+  PetscInt     n, its, host;
+  PetscReal    diff;
+
+  PetscFunctionBegin;
+  Watch("memory, the host's solution");
+  PetscCall(GenerateMatrix("7pt:120x120x120", 0, rand, &p.A));
+  PetscCall(MatGetSize(p.A, &n, NULL));
+  PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
+  PetscCall(VecSet(p.b, 1.0));
+  for (int t = 0; t < 2; t++) PetscCall(VecDuplicate(p.x, &want[t]));
+  PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu -pc_syncilu_backend host", &host, NULL));
+  CHECK(host > 0 && host < 500, "%" PetscInt_FMT " iterations on the host", host);
+  Watch("memory, solutions with enough of it");
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, COLUMNS, NULL, &B));
+  PetscCall(MatSetRandom(B, rand));
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &Y));
+  PetscCall(CudaPC(p.A, &pc)); /* also, the driver loads kernels when they are first launched, for which there must be room */
+  PetscCall(PCApply(pc, p.b, want[0]));
+  PetscCall(PCApplyTranspose(pc, p.b, want[1]));
+  PetscCall(PCMatApply(pc, B, Y));
+  PetscCall(PCDestroy(&pc));
+  for (size_t k = 0; k < sizeof(leave) / sizeof(leave[0]); k++) {
+    const int mib = (int)(leave[k] >> 20);
+    Hoard     h;
+    KSP       ksp;
+    PC        inner;
+    PetscBool taken;
+    char      what[64], text[16384];
+
+    /* one that is there already, and holds all that the backend keeps between analyses */
+    Watch("memory, setup with enough of it");
+    PetscCall(CudaPC(p.A, &pc));
+    PetscCall(PCSetUp(pc));
+    PetscCall(HoardTake(leave[k], &h, &taken));
+    if (!taken) {
+      PetscCall(PCDestroy(&pc));
+      continue;
+    }
+    Watch("memory, setup with %d MiB", mib);
+    PetscCall(CudaPC(p.A, &other));
+    CHECK_ERROR(PCSetUp(other), PETSC_ERR_LIB, "out of memory on device");
+    printf("setup, %d MiB left: %s\n", mib, check_message);
+    CHECK(strstr(check_message, "-pc_syncilu_backend cuda"), "\"%s\" does not name the option", check_message);
+    PetscCall(PCDestroy(&other));
+    Watch("memory, auto with %d MiB", mib);
+    PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu -pc_syncilu_backend auto", &its, &ksp));
+    CHECK(its == host, "auto, %d MiB left: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, mib, its, host);
+    PetscCall(KSPGetPC(ksp, &inner));
+    PetscCall(CheckView((PetscObject)inner, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(strstr(text, "backend: host (auto: out of memory on device"), "auto, %d MiB left: the view does not say why the host:\n%s", mib, text);
+    PetscCall(KSPDestroy(&ksp));
+    /* memory that is gone after the setup; PETSc leaves the right-hand side of a call that fails locked, so that it is not one of the others */
+    Watch("memory, solves with %d MiB", mib);
+    PetscCall(VecDuplicate(p.b, &lost));
+    PetscCall(VecCopy(p.b, lost));
+    CHECK_ERROR(PCMatApply(pc, B, X), PETSC_ERR_MEM, "out of memory on device");
+    PetscCall(PetscSNPrintf(what, sizeof(what), "solve, %d MiB left", mib));
+    PetscCall(ApplyOrSaySo(pc, PCApply, lost, p.x, want[0], what));
+    PetscCall(PetscSNPrintf(what, sizeof(what), "transposed solve, %d MiB left", mib));
+    PetscCall(ApplyOrSaySo(pc, PCApplyTranspose, lost, p.x, want[1], what));
+    PetscCall(PetscSNPrintf(what, sizeof(what), "solve after it, %d MiB left", mib));
+    PetscCall(ApplyOrSaySo(pc, PCApply, lost, p.x, want[0], what));
+    PetscCall(VecDestroy(&lost));
+    /* and back: the one that ran short, the one that could not be set up, and a new one */
+    PetscCall(CudaPC(p.A, &other));
+    CHECK_ERROR(PCSetUp(other), PETSC_ERR_LIB, "out of memory on device");
+    PetscCall(HoardFree(&h));
+    Watch("memory, solves after %d MiB", mib);
+    for (int t = 0; t < 2; t++) {
+      if (t) PetscCall(PCApplyTranspose(pc, p.b, p.x));
+      else PetscCall(PCApply(pc, p.b, p.x));
+      PetscCall(CheckDifference(p.x, want[t], &diff));
+      CHECK(diff == 0, "solve after %d MiB were left, transposed %d: differs by %g", mib, t, (double)diff);
+    }
+    PetscCall(PCMatApply(pc, B, X));
+    PetscCall(MatAXPY(X, -1.0, Y, SAME_NONZERO_PATTERN));
+    PetscCall(MatNorm(X, NORM_FROBENIUS, &diff));
+    CHECK(diff == 0, "%d right-hand sides after %d MiB were left: differ by %g", COLUMNS, mib, (double)diff);
+    PetscCall(PCDestroy(&pc));
+    Watch("memory, setup after %d MiB", mib);
+    PetscCall(CudaPC(p.A, &pc));
+    for (int again = 0; again < 2; again++) {
+      PetscCall(PCSetUp(again ? other : pc));
+      PetscCall(PCApply(again ? other : pc, p.b, p.x));
+      PetscCall(CheckDifference(p.x, want[0], &diff));
+      CHECK(diff == 0, "set up after %d MiB were left, again %d: differs by %g", mib, again, (double)diff);
+    }
+    PetscCall(PCDestroy(&other));
+    PetscCall(PCDestroy(&pc));
+  }
+  for (int t = 0; t < 2; t++) PetscCall(VecDestroy(&want[t]));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Y));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscRandom rand;
+  PetscBool   memory  = PETSC_FALSE;
   int         devices = 0;
 
   if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) {
@@ -593,16 +785,20 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-memory", &memory, NULL));
   watch_seconds = 60;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  PetscCall(TestLifeCycle(rand));
-  PetscCall(TestStrategies(rand));
-  PetscCall(TestAuto(rand));
-  PetscCall(TestView(rand));
-  PetscCall(TestRefactorization(rand));
-  PetscCall(TestMany(rand));
-  PetscCall(TestBreakdown());
-  PetscCall(TestIterations());
+  if (!memory) {
+    PetscCall(TestLifeCycle(rand));
+    PetscCall(TestStrategies(rand));
+    PetscCall(TestAuto(rand));
+    PetscCall(TestView(rand));
+    PetscCall(TestRefactorization(rand));
+    PetscCall(TestMany(rand));
+    PetscCall(TestBreakdown());
+    PetscCall(TestIterations());
+  }
+  PetscCall(TestMemory(rand));
   PetscCall(PetscRandomDestroy(&rand));
   (void)alarm(0);
   if (CheckReport("cuda_pc")) return 1;

@@ -57,6 +57,7 @@ typedef struct {
 
   int                  nnz;
   int                 *ptr, *col, *diag, *map; /* col NULL: it is the matrix' own, and comes with it */
+  PetscBool            mapped, indexed;        /* map and dindex are filled */
   int                 *row, *colperm;          /* the ordering, if there is one */
   SyncILUDevicePattern p;                      /* as of the last call */
   SyncILUDeviceCounts  counts;
@@ -70,6 +71,7 @@ typedef struct {
   const char          *why;                        /* the factorization is not list; NULL: as asked for */
   int                  lanes, shared, tasks, many; /* of the factorization */
   int                 *order, gate;                /* of the factorization; the sweep's over L unless that goes by tiles */
+  double               rows;                       /* of a level of L, in the mean */
   SyncILUSlice        *task;
   unsigned short      *update;
   unsigned char       *source;
@@ -234,6 +236,18 @@ static PetscErrorCode Free(CUDA *d, void *pointer)
   CallCUDA(cudaFreeAsync(p, d->stream));
   d->bytes -= (PetscInt64)d->owned[k].bytes;
   d->owned[k] = d->owned[--d->nowned];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives back all but the first allocations, where memory ran out on the way. */
+static PetscErrorCode Rollback(CUDA *d, int first)
+{
+  PetscFunctionBegin;
+  while (d->nowned > first) {
+    void *p = d->owned[d->nowned - 1].pointer;
+
+    PetscCall(Free(d, &p));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -527,9 +541,9 @@ static int LongRow(int lanes)
 }
 
 /* The slot before the one at work that tells a warp to begin with polling (see wait_at_gate() in kernels/syncfree.cuh). */
-static int Gate(double rows)
+static int Gate(double rows, int levels)
 {
-  return (int)PetscMin(SYNCILU_GATE_LEVELS * rows, INT_MAX / 2);
+  return (int)PetscMin(levels * rows, INT_MAX / 2);
 }
 
 /* Slices of a triangle in the given order, as sliced ELL without values. level: at whose ends slices end, or NULL. */
@@ -672,7 +686,10 @@ static PetscErrorCode ChooseTiles(SyncILUEngine e)
   d->tiled = PETSC_FALSE;
   if (e->settings.analysis != SYNCILU_ANALYSIS_AUTO || !d->ell || 32 >> lanes < SYNCILU_TILE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
   /* a lane polls for all of its entries at once, and they are not padding for the most part */
-  if (longest > SYNCILU_POLLS << lanes || (double)longest * d->p.n > 2.0 * (double)PetscMin(e->pattern.nl, e->pattern.nu)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (longest > SYNCILU_POLLS << lanes) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    if ((double)d->counts.longest[k] * d->p.n > 2.0 * (double)(k ? e->pattern.nu : e->pattern.nl)) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   CallFit(Alloc(e, &dgrid, sizeof(grid)));
   CallCUDA(cudaMemcpyAsync(dgrid, &grid, sizeof(grid), cudaMemcpyHostToDevice, d->stream));
   CallCUDA(SyncILUKernelGrid(d->p, dgrid, d->stream));
@@ -761,7 +778,7 @@ static PetscErrorCode OrderByTile(SyncILUEngine e)
     CallFit(Alloc(e, &s->tile, (size_t)tiles * sizeof(int)));
     CallCUDA(SyncILUKernelOrder(work, &bytes, tiles, PetscMax(levels[0], levels[1]), level[k], sorted, s->tile, d->stream));
     CallFit(OrderInTiles(e, s, (PetscBool)k));
-    s->gate = Gate((double)d->p.n / levels[k]);
+    s->gate = Gate((double)d->p.n / levels[k], SYNCILU_GATE_LEVELS);
     PetscCall(Free(d, &level[k]));
   }
   PetscCall(Free(d, &work));
@@ -777,27 +794,57 @@ static double EllSlots(PetscInt entries, PetscInt rows, int lanes)
   return rows ? PetscCeilReal((double)entries / (double)rows / lane) * lane : 0.0;
 }
 
-/* The lists of updates for the rows of L, sorted by level (NULL: in numerical order), if they fit what plan and factor may hold or the user asked for them. */
-static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
+/*
+   Bytes that lists of updates may take: what is left of what plan and factor may hold beside values, the triangles in ELL, what is there once a row, slices and tasks; no more precisely, since results
+   must not depend on where the pattern came from.
+*/
+static double ListLimit(SyncILUEngine e)
 {
   const SyncILUPattern *p     = &e->pattern;
-  CUDA                 *d     = (CUDA *)e->data;
-  const double          limit = SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (p->n + 1.0));
-  /* besides: values, the triangles in ELL, and what is there once a row; no more precisely, since results must not depend on where the pattern came from */
-  const double rest = 8.0 * d->nnz + 12.0 * p->n * (EllSlots(p->nl, p->n, d->L.lanes) + EllSlots(p->nu, p->n, d->U.lanes)) + (d->tiled ? 76.0 : 72.0) * p->n;
-  size_t       updates, sources;
-  int         *width, total;
+  const CUDA           *d     = (const CUDA *)e->data;
+  const double          lanes = (double)(1 << d->L.lanes) + (double)(1 << d->U.lanes);
+  const double          row   = 52.0 + sizeof(SyncILUSlice) * (lanes + (double)(1 << d->lanes)) / 32.0 + (d->tiled ? 4.0 + 4.0 * lanes / 32.0 : 0.0);
+
+  return SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (p->n + 1.0)) - 8.0 * d->nnz - 12.0 * p->n * (EllSlots(p->nl, p->n, d->L.lanes) + EllSlots(p->nu, p->n, d->U.lanes)) - row * p->n;
+}
+
+/* Whether a part of the rows shows that lists fit with no number of lanes. */
+static PetscErrorCode ListsHopeless(SyncILUEngine e, PetscBool *hopeless)
+{
+  CUDA               *d = (CUDA *)e->data;
+  unsigned long long *sum, rounds;
+
+  PetscFunctionBegin;
+  *hopeless = PETSC_FALSE;
+  if (e->settings.update == SYNCILU_UPDATE_LIST || d->p.n < SYNCILU_SAMPLE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  CallFit(Alloc(e, &sum, sizeof(*sum)));
+  CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), d->stream));
+  CallCUDA(SyncILUKernelListRounds(d->p, d->lanes, SYNCILU_SAMPLE, NULL, sum, d->stream));
+  CallCUDA(cudaMemcpyAsync(&rounds, sum, sizeof(rounds), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &sum));
+  /* with 4 lanes fewest places are empty; a fifth more is no part of the rows by chance */
+  *hopeless = (PetscBool)(SYNCILU_SAMPLE * (double)rounds * (4 * sizeof(*d->update) + sizeof(*d->source)) > 1.2 * ListLimit(e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lists of updates for the rows of L, sorted by level (NULL: in numerical order), if they fit or the user asked for them. */
+static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted, const int *rounds)
+{
+  CUDA  *d = (CUDA *)e->data;
+  size_t updates, sources;
+  int   *width, total;
 
   PetscFunctionBegin;
   CallFit(Slices(e, Lower(d), d->order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   CallFit(Alloc(e, &width, (size_t)(d->tasks + 1) * sizeof(int)));
-  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->order, d->tasks, d->task, width, NULL, NULL, d->stream));
+  CallCUDA(SyncILUKernelListWidths(rounds, d->lanes, d->order, d->tasks, d->task, width, d->stream));
   CallFit(Offsets(e, d->tasks, width, &total));
   CallCUDA(SyncILUKernelSliceOffsets(d->tasks, width, d->task, d->stream));
   PetscCall(Free(d, &width));
   updates = (size_t)total * 32 * sizeof(*d->update);
   sources = (size_t)total * (32 >> d->lanes);
-  if (e->settings.update != SYNCILU_UPDATE_LIST && (double)(updates + sources) + rest > limit) {
+  if (e->settings.update != SYNCILU_UPDATE_LIST && (double)(updates + sources) > ListLimit(e)) {
     PetscCall(Free(d, &d->task));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -805,7 +852,7 @@ static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted)
   CallFit(Alloc(e, &d->source, sources));
   CallCUDA(cudaMemsetAsync(d->update, 0xff, updates, d->stream));
   CallCUDA(cudaMemsetAsync(d->source, 0, sources, d->stream));
-  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->order, d->tasks, d->task, NULL, d->update, d->source, d->stream));
+  CallCUDA(SyncILUKernelLists(d->p, d->lanes, d->order, d->tasks, d->task, d->update, d->source, d->stream));
   d->list   = PETSC_TRUE;
   d->shared = d->counts.longest_row;
   d->many   = (double)total > SYNCILU_UPDATE_POLLS * (double)d->tasks;
@@ -834,10 +881,12 @@ static PetscErrorCode FindChain(SyncILUEngine e)
 /* How the factorization runs if not as a sweep: with lists, or searching. sorted: the levels in its order, NULL in numerical order. */
 static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
 {
-  const SyncILUPattern *p    = &e->pattern;
-  CUDA                 *d    = (CUDA *)e->data;
-  const double          mean = p->n ? (double)d->nnz / (double)p->n : 0.0;
-  const PetscBool       may  = (PetscBool)(e->settings.update != SYNCILU_UPDATE_VECT);
+  const SyncILUPattern *p      = &e->pattern;
+  CUDA                 *d      = (CUDA *)e->data;
+  const double          mean   = p->n ? (double)d->nnz / (double)p->n : 0.0;
+  const PetscBool       may    = (PetscBool)(e->settings.update != SYNCILU_UPDATE_VECT);
+  int                  *rounds = NULL;
+  PetscBool             hopeless;
 
   PetscFunctionBegin;
   d->lanes = LaneLog(&e->settings, Log2(mean / SYNCILU_LIST_ENTRIES));
@@ -847,18 +896,26 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
     const size_t row = (size_t)(d->counts.longest_row | 1) * sizeof(double) + (size_t)d->counts.longest[0] * sizeof(int);
 
     while (d->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> d->lanes) * row > SYNCILU_SHARED_BYTES) d->lanes++;
-    do { /* fewer lanes are slower, and leave fewer places in the lists empty */
-      CallFit(PlanLists(e, sorted));
-      if (d->list) PetscFunctionReturn(PETSC_SUCCESS);
+    CallFit(ListsHopeless(e, &hopeless));
+    if (!hopeless) {
+      CallFit(Alloc(e, &rounds, 4 * (size_t)d->p.n * sizeof(int)));
+      CallCUDA(SyncILUKernelListRounds(d->p, d->lanes, 1, rounds, NULL, d->stream));
+    }
+    while (!hopeless) { /* fewer lanes are slower, and leave fewer places in the lists empty */
+      CallFit(PlanLists(e, sorted, rounds));
+      if (d->list || !sorted || e->settings.vector_size || d->lanes == 2 || (SYNCILU_BLOCK_FACTOR >> (d->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
       d->lanes--;
-    } while (sorted && !e->settings.vector_size && d->lanes >= 2 && (SYNCILU_BLOCK_FACTOR >> d->lanes) * row <= SYNCILU_SHARED_BYTES);
+    }
+    PetscCall(Free(d, &rounds));
+    if (d->list) PetscFunctionReturn(PETSC_SUCCESS);
     d->why = "lists of updates would take more memory than the default strategy may";
   } else if (may) d->why = "list takes rows of at most 255 entries";
   if (d->why) PetscCall(PetscInfo(NULL, "Factorization by searching: %s\n", d->why));
   d->lanes = PetscMax(2, sorted ? LaneLog(&e->settings, Log2(mean)) : 5);
+  d->gate  = Gate(d->rows, SYNCILU_GATE_SEARCH);
   if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   else d->tasks = d->p.n;
-  d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
+  d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / (sizeof(double) + 2 * sizeof(int)) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -987,13 +1044,17 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
     for (int k = 0; k <= both; k++) {
       Sweep       *s       = k ? &d->U : &d->L;
       const double entries = n ? (double)(k ? p->nu : p->nl) / (double)n : 0.0;
-      const int    gate    = Gate(d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0);
+      const double rows    = d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0;
+      const int    gate    = Gate(rows, SYNCILU_GATE_LEVELS);
 
       if (!d->tiled) {
         s->lanes = LaneLog(&e->settings, Log2(entries / SYNCILU_LANE_ENTRIES));
         s->gate  = gate;
       }
-      if (!k) d->gate = gate;
+      if (!k) {
+        d->rows = rows;
+        d->gate = gate;
+      }
       CallFit(OrderByLevel(e, k, level[k], &sorted[k], d->tiled ? &d->order : &s->order));
       PetscCall(Free(d, &level[k]));
     }
@@ -1016,6 +1077,11 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   CallCUDA(cudaMemsetAsync(d->x[0], 0xff, n * sizeof(double), d->stream));
   if (!d->chain || !d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
   if (!d->chain && d->counts.longest_row > d->shared) CallFit(Alloc(e, &d->scratch, (size_t)d->nnz * sizeof(double)));
+  /* what only the first factorization can fill, or may need: where there is too little memory auto can still turn to the host */
+  if (!p->same) CallFit(Alloc(e, &d->map, (size_t)d->nnz * sizeof(int)));
+  if (d->chain) CallFit(Alloc(e, &d->dindex, n * sizeof(int)));
+  if (!d->chain && e->settings.relax != 0.0) CallFit(Alloc(e, &d->sum, n * sizeof(double)));
+  if (!PETScHasDevice()) CallFit(Alloc(e, &d->a, (size_t)p->nnz * sizeof(double)));
   CallCUDA(cudaStreamSynchronize(d->stream));
   CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1059,11 +1125,10 @@ static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDevice
 
   PetscFunctionBegin;
   CallFit(UseMatrix(e, A));
-  if (!e->pattern.same && !d->map) {
+  if (!e->pattern.same && !d->mapped) {
     const int *aptr = (const int *)A->i, *acol = (const int *)A->j;
-    int       *map, *ptr = NULL, *col = NULL;
+    int       *ptr = NULL, *col = NULL;
 
-    CallFit(Alloc(e, &map, (size_t)d->nnz * sizeof(int)));
     if (PetscMemTypeHost(A->mem)) {
       CallFit(Alloc(e, &ptr, (size_t)(A->n + 1) * sizeof(int)));
       CallFit(Alloc(e, &col, (size_t)e->pattern.nnz * sizeof(int)));
@@ -1072,8 +1137,8 @@ static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDevice
       aptr = ptr;
       acol = col;
     }
-    CallCUDA(SyncILUKernelMap(d->p, d->row, d->colperm, aptr, acol, map, d->stream));
-    d->map = map;
+    CallCUDA(SyncILUKernelMap(d->p, d->row, d->colperm, aptr, acol, d->map, d->stream));
+    d->mapped = PETSC_TRUE;
     PetscCall(Free(d, &ptr));
     PetscCall(Free(d, &col));
   }
@@ -1127,11 +1192,8 @@ static PetscErrorCode FactorChain(SyncILUEngine e, SyncILUDeviceValues v, SyncIL
   SyncILUDeviceSweep s;
 
   PetscFunctionBegin;
-  if (!d->dindex) { /* the first time: the map came with the matrix */
-    PetscCall(Alloc(e, &d->dindex, n * sizeof(int)));
-    PetscCall(CheckFit(e));
-    CallCUDA(SyncILUKernelDiagonalIndex(d->p.n, d->diag, d->map, d->L.order, d->dindex, d->stream));
-  }
+  if (!d->indexed) CallCUDA(SyncILUKernelDiagonalIndex(d->p.n, d->diag, d->map, d->L.order, d->dindex, d->stream)); /* the map came with the matrix */
+  d->indexed = PETSC_TRUE;
   PetscCall(PetscMemzero(&s, sizeof(s)));
   s.b      = v.a;
   s.bindex = d->dindex;
@@ -1175,7 +1237,7 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.source   = d->source;
   f.lanes    = d->lanes;
   f.shared   = d->shared;
-  f.lower    = d->counts.longest[0];
+  f.lower    = PetscMin(d->counts.longest[0], d->shared);
   f.many     = d->many;
   f.scratch  = d->scratch;
   f.prefetch = (int)e->settings.prefetch;
@@ -1316,8 +1378,17 @@ static PetscErrorCode PrepareTransposed(SyncILUEngine e)
   SyncILUDeviceValues raw = {NULL, NULL};
 
   PetscFunctionBegin;
-  if (!d->transposed) PetscCall(PlanTransposed(e));
-  PetscCall(CheckFit(e));
+  if (!d->transposed) {
+    const int held = d->nowned;
+
+    PetscCall(PlanTransposed(e));
+    if (!d->transposed) {
+      PetscCall(Rollback(d, held));
+      PetscCall(PetscMemzero(&d->LT, sizeof(d->LT)));
+      PetscCall(PetscMemzero(&d->UT, sizeof(d->UT)));
+    }
+    PetscCall(CheckFit(e));
+  }
   PetscCall(Raw(e));
   raw.a = d->val;
   if (d->ell) {
@@ -1480,9 +1551,16 @@ static PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
 
   PetscFunctionBegin;
   if (d->counts.levels[0] == UNKNOWN || d->counts.levels[1] == UNKNOWN) {
+    const int held = d->nowned;
+
     PetscCall(UseStream(d));
     PetscCall(CountLevels(e));
-    PetscCall(CheckFit(e));
+    if (e->unfit[0]) { /* nobody's solve fails because its levels cannot be counted */
+      PetscCall(PetscInfo(NULL, "Levels are not counted: %s\n", e->unfit));
+      PetscCall(Rollback(d, held));
+      e->unfit[0]         = 0;
+      d->counts.levels[0] = d->counts.levels[1] = UNKNOWN;
+    }
   }
   s->threads = 0;
   for (int k = 0; k < 2; k++) {

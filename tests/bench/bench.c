@@ -17,9 +17,9 @@ double BenchMedian(BenchSample *s)
   return s->n % 2 ? s->t[s->n / 2] : (s->t[s->n / 2 - 1] + s->t[s->n / 2]) / 2;
 }
 
-PetscInt BenchRepeats(PetscInt wanted, double first)
+PetscBool BenchMore(PetscInt runs, PetscInt wanted, double seconds, double limit)
 {
-  return first > 0.2 ? PetscMin(wanted, 3) : PetscMin(wanted, BENCH_REPEAT_MAX);
+  return (PetscBool)(runs < PetscMin(wanted, BENCH_REPEAT_MAX) && (runs < 3 || seconds < limit));
 }
 
 struct _n_BenchJSON {

@@ -17,8 +17,8 @@ typedef struct {
 } BenchSample;
 
 extern double BenchMedian(BenchSample *);
-/* As many as wanted, but few of what takes long: first is the time of the run that warmed up. */
-extern PetscInt BenchRepeats(PetscInt, double);
+/* Whether to run once more: given are the runs so far, the runs wanted, the seconds so far and their limit, beyond which three runs are enough. */
+extern PetscBool BenchMore(PetscInt, PetscInt, double, double);
 
 /* A JSON object a line, written by the first rank. Names and texts need no escapes but for quotes and backslashes, which are mended. Numbers that are not finite become null. */
 typedef struct _n_BenchJSON *BenchJSON;

@@ -2,8 +2,11 @@ static char help[] = "The CUDA backend's phases against cuSPARSE, matrix by matr
   -matrices a,b,...   names as in tests/generate.h, with their sizes, as 7pt:64x64x64\n\
   -file x.mtx,...     Matrix Market or PETSc binary files, after the named matrices or, without -matrices, alone\n\
   -small              a quick list\n\
-  -strategies s,...   auto or UPDATE/SOLVE, as list/ell\n\
+  -strategies s,...   auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS, as list/ell/asap; the values of the options -pc_syncilu_update and so on\n\
+  -analysis s         of the strategies that name none\n\
   -repeat n           repetitions, of which the median is shown\n\
+  -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
+  -cusparse false     without cuSPARSE\n\
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
 #include <math.h>
@@ -18,7 +21,7 @@ static char help[] = "The CUDA backend's phases against cuSPARSE, matrix by matr
 
 enum {
   NRHS           = 16,
-  STRATEGIES_MAX = 12,
+  STRATEGIES_MAX = 32,
   MATRICES_MAX   = 64,
   WHY            = 600,
   LINE           = 800
@@ -30,14 +33,15 @@ typedef enum {
   ANALYSIS,
   FIRST,
   REFACTOR,
-  UPDATE, /* what cuSPARSE's solves need after a refactorization; ours need nothing */
+  UPDATE, /* what cuSPARSE's solves need after a refactorization; ours need nothing, but for transposed ones, see below */
   SOLVE,
   TRANSPOSED,
   MANY,
-  TANALYSIS, /* cuSPARSE wants another one for transposed solves */
+  TANALYSIS, /* from here on not in the table: cuSPARSE wants another one for transposed solves */
+  TFIRST,    /* our first transposed solve after a refactorization, which moves the values to where these want them */
   PHASES
 } Phase;
-static const char *const phases[PHASES] = {"analysis", "first", "refactor", "update", "solve", "transposed", "solve16", "analysis_transposed"};
+static const char *const phases[PHASES] = {"analysis", "first", "refactor", "update", "solve", "transposed", "solve16", "analysis_transposed", "transposed_first"};
 
 /* One implementation on one matrix: a row of the table. */
 typedef struct {
@@ -46,6 +50,7 @@ typedef struct {
   PetscInt  repeats[PHASES];
   double    call; /* the analysis without creating and allocating what it fills */
   double    bytes;
+  double    bytes_all; /* with what ours adds at the first transposed solve and at the first of many right-hand sides */
   PetscBool failed;
   char      why[WHY];
 } Row;
@@ -66,6 +71,8 @@ typedef struct {
 
 typedef struct {
   PetscInt         repeat;
+  PetscReal        limit; /* s that the repetitions of one time may take before they become fewer */
+  int              width; /* of the table's first column */
   PetscInt         nstrategies;
   Strategy         strategy[STRATEGIES_MAX];
   PetscBool        cusparse, view;
@@ -108,7 +115,7 @@ static void RowInitialize(Row *row, const char *name)
   (void)PetscMemzero(row, sizeof(*row));
   (void)PetscStrncpy(row->name, name, sizeof(row->name));
   for (int p = 0; p < PHASES; p++) row->time[p] = row->error[p] = NAN;
-  row->call = row->bytes = NAN;
+  row->call = row->bytes = row->bytes_all = NAN;
 }
 
 /* ---- clocks ---- */
@@ -142,39 +149,51 @@ static PetscErrorCode Keep(Row *row, Phase phase, BenchSample *s)
 static PetscErrorCode TimeOnHost(const Bench *bench, Row *row, Phase phase, Action before, Action timed, void *ctx)
 {
   BenchSample s;
-  double      first = 0.0;
-  PetscInt    repeats;
+  double      seconds = 0.0;
 
   PetscFunctionBegin;
-  PetscCall(TimeCall(before, timed, ctx, &first));
-  repeats = BenchRepeats(bench->repeat, first);
-  for (s.n = 0; s.n < repeats; s.n++) PetscCall(TimeCall(before, timed, ctx, &s.t[s.n]));
+  PetscCall(TimeCall(before, timed, ctx, &seconds));
+  seconds = 0.0;
+  for (s.n = 0; BenchMore(s.n, bench->repeat, seconds, bench->limit); s.n++) {
+    PetscCall(TimeCall(before, timed, ctx, &s.t[s.n]));
+    seconds += s.t[s.n];
+  }
   PetscCall(Keep(row, phase, &s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The device's clock between calls that follow each other in the stream, so that the host's time to launch them is hidden as in a solver that runs ahead. */
+/*
+   The device's clock between calls that follow each other in the stream, so that the host's time to launch them is hidden as in a solver that runs ahead. Where there may be fewer repetitions than
+   wanted each of them is waited for; they are far longer than a launch then.
+*/
 static PetscErrorCode TimeOnStream(const Bench *bench, Row *row, Phase phase, Action timed, void *ctx)
 {
   BenchSample s;
-  double      first = 0.0;
-  PetscInt    repeats;
+  double      warm = 0.0, seconds = 0.0;
+  PetscBool   wait;
 
   PetscFunctionBegin;
-  PetscCall(TimeCall(NULL, timed, ctx, &first));
-  repeats = BenchRepeats(bench->repeat, first);
-  PetscCall((*timed)(ctx));
+  PetscCall(TimeCall(NULL, timed, ctx, &warm)); /* may load kernels, and so says nothing of the next */
+  if (warm * bench->repeat > bench->limit) PetscCall(TimeCall(NULL, timed, ctx, &warm));
+  wait = (PetscBool)(warm * bench->repeat > bench->limit);
+  if (!wait) PetscCall((*timed)(ctx));
   PetscCallCUDA(cudaEventRecord(bench->event[0], bench->stream));
-  for (PetscInt r = 0; r < repeats; r++) {
-    PetscCall((*timed)(ctx));
-    PetscCallCUDA(cudaEventRecord(bench->event[r + 1], bench->stream));
-  }
-  PetscCallCUDA(cudaDeviceSynchronize());
-  for (s.n = 0; s.n < repeats; s.n++) {
+  for (s.n = 0; BenchMore(s.n, bench->repeat, seconds, bench->limit); s.n++) {
     float ms;
 
+    PetscCall((*timed)(ctx));
+    PetscCallCUDA(cudaEventRecord(bench->event[s.n + 1], bench->stream));
+    if (!wait) continue;
+    PetscCallCUDA(cudaDeviceSynchronize());
     PetscCallCUDA(cudaEventElapsedTime(&ms, bench->event[s.n], bench->event[s.n + 1]));
-    s.t[s.n] = 1e-3 * ms;
+    seconds += 1e-3 * ms;
+  }
+  PetscCallCUDA(cudaDeviceSynchronize());
+  for (PetscInt r = 0; r < s.n; r++) {
+    float ms;
+
+    PetscCallCUDA(cudaEventElapsedTime(&ms, bench->event[r], bench->event[r + 1]));
+    s.t[r] = 1e-3 * ms;
   }
   PetscCall(Keep(row, phase, &s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -472,21 +491,19 @@ static PetscErrorCode RunOurs(const Bench *bench, Ours *o, Row *row)
 {
   BenchSample       analysis = {0}, first = {0};
   SyncILUStatistics stats;
-  PetscInt          repeats = 1;
+  double            seconds = 0.0;
 
   PetscFunctionBegin;
-  for (PetscInt r = -1; r < repeats; r++) {
+  for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
     double a = 0.0, f = 0.0;
 
     PetscCall(OursDestroy(o));
     PetscCall(TimeCall(NULL, OursAnalyze, o, &a));
     PetscCall(TimeCall(NULL, OursFactor, o, &f));
-    if (r < 0) {
-      repeats = BenchRepeats(bench->repeat, a + f);
-      continue;
-    }
+    if (r < 0) continue;
     analysis.t[analysis.n++] = a;
     first.t[first.n++]       = f;
+    seconds += a + f;
   }
   PetscCall(Keep(row, ANALYSIS, &analysis));
   PetscCall(Keep(row, FIRST, &first));
@@ -501,12 +518,16 @@ static PetscErrorCode RunOurs(const Bench *bench, Ours *o, Row *row)
   PetscCall(Check(o->p, 0, &row->error[REFACTOR]));
   PetscCall(TimeOnStream(bench, row, SOLVE, OursSolve, o));
   PetscCall(Check(o->p, 0, &row->error[SOLVE]));
+  PetscCall(SyncILUEngineStatistics(o->e, &stats));
+  row->bytes = (double)stats.bytes;
   PetscCall(TimeOnStream(bench, row, TRANSPOSED, OursTransposed, o));
   PetscCall(Check(o->p, 1, &row->error[TRANSPOSED]));
+  PetscCall(TimeOnHost(bench, row, TFIRST, OursFactor, OursTransposed, o));
+  PetscCall(Check(o->p, 1, &row->error[TFIRST]));
   PetscCall(TimeOnStream(bench, row, MANY, OursMany, o));
   PetscCall(Check(o->p, 2, &row->error[MANY]));
   PetscCall(SyncILUEngineStatistics(o->e, &stats));
-  row->bytes = (double)stats.bytes;
+  row->bytes_all = (double)stats.bytes;
   PetscCheck(stats.levels[0] == o->p->levels[0] && stats.levels[1] == o->p->levels[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "The statistics say %" PetscInt_FMT " and %" PetscInt_FMT " levels", stats.levels[0], stats.levels[1]);
   if (bench->view) PetscCall((*o->e->ops->view)(o->e, PETSC_VIEWER_STDOUT_SELF));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -631,24 +652,21 @@ static PetscErrorCode Csrilu02Check(Csrilu02 *c, double *error)
 static PetscErrorCode RunCsrilu02(const Bench *bench, Csrilu02 *c, Row *row)
 {
   BenchSample analysis = {0}, first = {0}, call = {0};
-  PetscInt    repeats = 1;
-  double      before, after;
+  double      seconds = 0.0, before, after;
 
   PetscFunctionBegin;
-  for (PetscInt r = -1; r < repeats; r++) {
+  for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
     double a = 0.0, f = 0.0;
 
     PetscCall(Csrilu02Reset(c));
     PetscCall(FreeBytes(&before));
     PetscCall(TimeCall(NULL, Csrilu02Analyze, c, &a));
     PetscCall(TimeCall(Csrilu02Copy, Csrilu02Factor, c, &f));
-    if (r < 0) {
-      repeats = BenchRepeats(bench->repeat, a + f);
-      continue;
-    }
+    if (r < 0) continue;
     analysis.t[analysis.n++] = a;
     first.t[first.n++]       = f;
     call.t[call.n++]         = c->call;
+    seconds += a + f;
   }
   PetscCall(FreeBytes(&after));
   row->bytes = before - after;
@@ -781,22 +799,19 @@ static PetscErrorCode TrianglesSolve(void *ctx)
 static PetscErrorCode RunTriangles(const Bench *bench, Triangles *t, Row *row, Phase analysis, Phase solve)
 {
   BenchSample s = {0}, call = {0};
-  PetscInt    repeats = 1;
-  double      before, after;
+  double      seconds = 0.0, before, after;
 
   PetscFunctionBegin;
-  for (PetscInt r = -1; r < repeats; r++) {
+  for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
     double a = 0.0;
 
     PetscCall(TrianglesReset(t));
     PetscCall(FreeBytes(&before));
     PetscCall(TimeCall(NULL, TrianglesAnalyze, t, &a));
-    if (r < 0) {
-      repeats = BenchRepeats(bench->repeat, a);
-      continue;
-    }
+    if (r < 0) continue;
     s.t[s.n++]       = a;
     call.t[call.n++] = t->call;
+    seconds += a;
   }
   PetscCall(FreeBytes(&after));
   PetscCall(Keep(row, analysis, &s));
@@ -896,6 +911,7 @@ static PetscErrorCode WriteJSON(const Bench *bench, const Result *res, const Row
       if (p == ANALYSIS) {
         PetscCall(BenchJSONNumber(bench->json, "seconds_call", row->call));
         PetscCall(BenchJSONNumber(bench->json, "bytes", row->bytes));
+        if (!isnan(row->bytes_all)) PetscCall(BenchJSONNumber(bench->json, "bytes_all", row->bytes_all));
         PetscCall(BenchJSONNumber(bench->json, "csr_bytes", CSRBytes(res)));
       }
     }
@@ -907,7 +923,7 @@ static PetscErrorCode WriteJSON(const Bench *bench, const Result *res, const Row
 static PetscErrorCode PrintRow(const Bench *bench, const Result *res, const Row *row)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s", row->name));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-*s", bench->width, row->name));
   for (int p = 0; p < TANALYSIS; p++) {
     /* ! wrong, * few repetitions */
     const char mark = row->error[p] > tolerance ? '!' : row->repeats[p] < bench->repeat ? '*' : ' ';
@@ -927,9 +943,9 @@ static PetscErrorCode PrintResult(const Bench *bench, const Result *res)
   PetscFunctionBegin;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: %" PetscInt_FMT " rows, %" PetscInt_FMT " nonzeros, %" PetscInt_FMT " and %" PetscInt_FMT " levels, %.1f rows a level\n", res->name, res->n, res->nnz, res->levels[0], res->levels[1],
                         (double)res->n / PetscMax(1, res->levels[0])));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s", "ms, x bound"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-*s", bench->width, "ms, x bound"));
   for (int p = 0; p < TANALYSIS; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %16s", phases[p]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, " %15s\n  %-18s", "MB, x CSR", "bound"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, " %15s\n  %-*s", "MB, x CSR", bench->width, "bound"));
   for (int p = 0; p < TANALYSIS; p++) {
     if (isnan(res->bound[p])) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %16s", "-"));
     else PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.3f        ", 1e3 * res->bound[p]));
@@ -985,6 +1001,9 @@ static PetscErrorCode PrintSummary(const Bench *bench, PetscInt nresults, const 
   PetscFunctionBegin;
   if (!bench->cusparse) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt s = 0; s < bench->nstrategies; s++) {
+    double   mean[RATIOS];
+    PetscInt counts[RATIOS];
+
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: cuSPARSE's time over syncilu's\n  %-24s %9s %10s %12s", bench->strategy[s].name, "matrix", "rows", "nonzeros", "levels"));
     for (int r = 0; r < RATIOS; r++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %10s", ratios[r]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8s\n", "x CSR"));
@@ -1011,23 +1030,28 @@ static PetscErrorCode PrintSummary(const Bench *bench, PetscInt nresults, const 
         sum += log(ratio);
         count++;
       }
-      if (count) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %10.2f", exp(sum / count)));
+      counts[r] = count;
+      mean[r]   = exp(sum / PetscMax(1, count));
+      if (count) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %10.2f", mean[r]));
       else PetscCall(PetscPrintf(PETSC_COMM_SELF, " %10s", "-"));
-      if (!count) continue;
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+    for (int r = 0; r < RATIOS; r++) {
+      if (!counts[r]) continue;
       PetscCall(BenchJSONBegin(bench->json));
       PetscCall(BenchJSONText(bench->json, "bench", "kernels-mean"));
       PetscCall(BenchJSONText(bench->json, "strategy", bench->strategy[s].name));
       PetscCall(BenchJSONText(bench->json, "ratio", ratios[r]));
-      PetscCall(BenchJSONNumber(bench->json, "mean", exp(sum / count)));
-      PetscCall(BenchJSONNumber(bench->json, "matrices", count));
+      PetscCall(BenchJSONNumber(bench->json, "mean", mean[r]));
+      PetscCall(BenchJSONNumber(bench->json, "matrices", counts[r]));
       PetscCall(BenchJSONEnd(bench->json));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "\nsolve and transposed: SpSV of both triangles; solve16: SpSM with %d right-hand sides; refactor: the better policy of csrilu02, which works in place and leaves updateMatrix to be done;\n"
-                        "analysis: those of that csrilu02 and of SpSV for L and U; (calls): the same without their allocations, which ours includes\n",
-                        NRHS));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_SELF,
+                "\nsolve and transposed: SpSV of both triangles; solve16: SpSM with %d right-hand sides; refactor: the better policy of csrilu02, which works in place and leaves updateMatrix to be done;\n"
+                "analysis: those of that csrilu02 and of SpSV for L and U; (calls): the same without their allocations, which ours includes; x CSR: bytes held over those of the matrix, before a transposed solve or one of %d right-hand sides\n",
+                NRHS, NRHS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1112,8 +1136,12 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
 
 static PetscErrorCode ParseStrategy(const char *text, PetscInt vector_size, SyncILUAnalysis analysis, Strategy *s)
 {
-  char      update[48], *solve = NULL;
-  PetscBool automatic, known;
+  const char *const        what[]  = {"update", "solve", "analysis"};
+  const char *const *const names[] = {SyncILUUpdates, SyncILUSolves, SyncILUAnalyses};
+  PetscEnum *const         value[] = {(PetscEnum *)&s->settings.update, (PetscEnum *)&s->settings.solve, (PetscEnum *)&s->settings.analysis};
+  char                   **part;
+  int                      parts;
+  PetscBool                automatic;
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(s->name, text, sizeof(s->name)));
@@ -1123,14 +1151,15 @@ static PetscErrorCode ParseStrategy(const char *text, PetscInt vector_size, Sync
   s->settings.analysis    = analysis;
   PetscCall(PetscStrcmp(text, "auto", &automatic));
   if (automatic) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrncpy(update, text, sizeof(update)));
-  PetscCall(PetscStrchr(update, '/', &solve));
-  PetscCheck(solve, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: want auto or UPDATE/SOLVE", text);
-  *solve++ = 0;
-  PetscCall(PetscEnumFind(SyncILUUpdates, update, (PetscEnum *)&s->settings.update, &known));
-  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: no update is called %s", text, update);
-  PetscCall(PetscEnumFind(SyncILUSolves, solve, (PetscEnum *)&s->settings.solve, &known));
-  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: no solve is called %s", text, solve);
+  PetscCall(PetscStrToArray(text, '/', &parts, &part));
+  PetscCheck(parts == 2 || parts == 3, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: want auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS", text);
+  for (int k = 0; k < parts; k++) {
+    PetscBool known;
+
+    PetscCall(PetscEnumFind(names[k], part[k], value[k], &known));
+    PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: no %s is called %s", text, what[k], part[k]);
+  }
+  PetscCall(PetscStrToArrayDestroy(parts, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1150,7 +1179,7 @@ static PetscErrorCode PrintMachine(const Bench *bench)
   PetscCall(PetscGetDate(line, sizeof(line)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n%s, CUDA runtime %d.%d, driver for %d.%d, cuSPARSE %d, %s\n", line, prop.name, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, cusparse, petsc));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "copy on the device: %.0f GB/s read and written; bounds: bytes at that speed, or %g ns a level\n", 1e-9 * bench->bandwidth, 1e9 * hop));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "medians of %" PetscInt_FMT " (* fewer: runs of more than 0.2 s); ! differs from the serial reference by more than %g\n", bench->repeat, tolerance));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "medians of %" PetscInt_FMT " (* fewer, as more would take longer than %g s); ! differs from the serial reference by more than %g\n", bench->repeat, bench->limit, tolerance));
   PetscCall(BenchJSONBegin(bench->json));
   PetscCall(BenchJSONText(bench->json, "bench", "machine"));
   PetscCall(BenchJSONText(bench->json, "date", line));
@@ -1168,7 +1197,7 @@ int main(int argc, char **argv)
   const char *const names[] = {"5pt:1000x1000",     "7pt:64x64x64",        "7pt:160x160x160",    "7pt:148x148x58", "27pt:80x80x80",    "15pt:90x90x90",    "15pt_random:90x90x90",
                                "15pt_rcm:90x90x90", "elasticity:40x40x40", "tridiagonal:100000", "random:1000000", "random200:100000", "powerlaw:1000000", "arrow:50000"};
   const char *const small[] = {"5pt:100x100", "7pt:32x32x32", "15pt_random:20x20x20", "elasticity:10x10x10", "tridiagonal:1000", "random:20000", "arrow:10000"};
-  const char *const usual[] = {"auto", "list/ell", "vect/csr"};
+  const char *const usual[] = {"auto", "list/ell/asap", "vect/ell/asap", "vect/csr/asap", "auto/ell/alap"};
   char             *given[MATRICES_MAX], *files[MATRICES_MAX], *strategies[STRATEGIES_MAX], json[PETSC_MAX_PATH_LEN] = "";
   PetscInt          ngiven = MATRICES_MAX, nfiles = MATRICES_MAX, nstrategies = STRATEGIES_MAX, vector_size = 0, count;
   PetscBool         few      = PETSC_FALSE, named, filed, chosen;
@@ -1181,20 +1210,24 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "skipped: no CUDA device\n"));
+    PetscCall(PetscOptionsClear(NULL)); /* of which none was looked at */
     PetscCall(PetscFinalize());
     return 77;
   }
   PetscCall(PetscNew(&bench));
   bench->repeat   = 20;
+  bench->limit    = 2.0;
+  bench->width    = 18; /* the longest of cuSPARSE's rows */
   bench->cusparse = PETSC_TRUE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Kernel bench", NULL);
   PetscCall(PetscOptionsBoundedInt("-repeat", "Repetitions, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
+  PetscCall(PetscOptionsReal("-limit", "Seconds that the repetitions of one time may take before they become fewer", NULL, bench->limit, &bench->limit, NULL));
   PetscCall(PetscOptionsStringArray("-matrices", "Names of test matrices", NULL, given, &ngiven, &named));
   PetscCall(PetscOptionsStringArray("-file", "Matrix files", NULL, files, &nfiles, &filed));
   PetscCall(PetscOptionsBool("-small", "A quick list of matrices", NULL, few, &few, NULL));
-  PetscCall(PetscOptionsStringArray("-strategies", "auto or UPDATE/SOLVE", NULL, strategies, &nstrategies, &chosen));
+  PetscCall(PetscOptionsStringArray("-strategies", "auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS", NULL, strategies, &nstrategies, &chosen));
   PetscCall(PetscOptionsInt("-vector_size", "Lanes a row, 0: the library chooses", NULL, vector_size, &vector_size, NULL));
-  PetscCall(PetscOptionsEnum("-analysis", "Order of the rows", NULL, SyncILUAnalyses, (PetscEnum)analysis, (PetscEnum *)&analysis, NULL));
+  PetscCall(PetscOptionsEnum("-analysis", "Order of the rows for strategies that name none", NULL, SyncILUAnalyses, (PetscEnum)analysis, (PetscEnum *)&analysis, NULL));
   PetscCall(PetscOptionsBool("-cusparse", "Run cuSPARSE beside", NULL, bench->cusparse, &bench->cusparse, NULL));
   PetscCall(PetscOptionsBool("-view", "Show what each engine says of itself", NULL, bench->view, &bench->view, NULL));
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
@@ -1207,8 +1240,12 @@ int main(int argc, char **argv)
   }
   bench->nstrategies = chosen ? nstrategies : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(usual);
   for (PetscInt s = 0; s < bench->nstrategies; s++) {
+    size_t length;
+
     PetscCall(ParseStrategy(chosen ? strategies[s] : usual[s], vector_size, analysis, &bench->strategy[s]));
     if (chosen) PetscCall(PetscFree(strategies[s]));
+    PetscCall(PetscStrlen(bench->strategy[s].name, &length));
+    bench->width = PetscMax(bench->width, (int)length);
   }
   bench->repeat = PetscMin(bench->repeat, BENCH_REPEAT_MAX);
 

@@ -9,6 +9,7 @@ default that of the file:
     speedup   time of cuSPARSE over that of syncilu, by matrix and phase
     bound     distance to the bound against rows per level, every strategy
     solvers   setup and solve time of the end-to-end solves
+    backends  time of the backends host and cuda against rows, of bench_solvers -only "syncilu host,syncilu cuda"
 
 A measurement made twice counts as the later one; a wrong result does not count.
 """
@@ -22,6 +23,10 @@ from pathlib import Path
 TOLERANCE = 1e-10
 # one color for each phase, of the palette of M. Okabe and K. Ito, which the color-blind tell apart
 COLORS = {"solve": "#0072B2", "transposed": "#56B4E9", "solve16": "#CC79A7", "refactor": "#D55E00", "analysis": "#009E73", "first": "#E69F00"}
+# of strategies, which have markers too
+STRATEGY_COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#117733", "#44AA99", "#AA4499"]
+STRATEGY_MARKERS = "os^Dv<>Pp*hX"
+BACKENDS = {"syncilu host": "host", "syncilu cuda": "cuda"}
 LABELS = {"solve": "solve L+U", "transposed": "transposed solve", "solve16": "16 right-hand sides", "refactor": "refactorization", "analysis": "analysis"}
 
 
@@ -79,113 +84,196 @@ def machine(lines):
     return f"{found[-1]['gpu']}, CUDA {cuda // 1000}.{cuda % 1000 // 10}, {found[-1]['date']}"
 
 
+def logarithmic(axis, low, high):
+    """Ticks of a logarithmic axis as plain numbers, also between the powers of ten if these are few."""
+    from matplotlib import ticker
+
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    few = high < 300 * low
+    axis.set_minor_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}" if few and f"{value:e}"[0] in "25" else ""))
+    axis.set_tick_params(which="minor", labelsize=7)
+
+
 def plot_speedup(plt, table, strategy, title):
     rows = {name: ratios(matrix, strategy) for name, matrix in table.items()}
     rows = {name: row for name, row in rows.items() if any(math.isfinite(value) for value in row.values())}
     if not rows:
         return None
     shown = ["solve", "transposed", "solve16", "refactor", "analysis"]
-    width = 0.8 / len(shown)
-    figure, axes = plt.subplots(figsize=(max(7, 1.0 * len(rows) + 3), 4.8))
+    width = 0.84 / len(shown)
+    inches = max(8, 0.8 * len(rows) + 1.6)
+    columns = len(shown) if inches > 11 else 3  # of the legend
+    figure, axes = plt.subplots(figsize=(inches, 5.2))
     for k, phase in enumerate(shown):
         values = [row[phase] for row in rows.values()]
         finite = [math.log(value) for value in values if math.isfinite(value) and value > 0]
         label = LABELS[phase] + (f" (mean {math.exp(sum(finite) / len(finite)):.1f})" if finite else "")
         # bars start at 1, so that what is slower than cuSPARSE hangs down
-        axes.bar([x + (k - (len(shown) - 1) / 2) * width for x in range(len(rows))], [value - 1 if math.isfinite(value) else 0 for value in values], width, bottom=1, label=label, color=COLORS[phase])
+        axes.bar([x + (k - (len(shown) - 1) / 2) * width for x in range(len(rows))], [value - 1 if math.isfinite(value) else 0 for value in values], width, bottom=1, label=label, color=COLORS[phase], zorder=2)
     axes.set_yscale("log")
-    axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(range(len(rows)), list(rows), rotation=35, ha="right", fontsize=8)
+    low, high = axes.get_ylim()
+    low, high = min(low, 0.8), max(high, 1.25)
+    axes.set_ylim(low, high)
+    logarithmic(axes.yaxis, low, high)
+    axes.axhline(1, color="black", linewidth=1, zorder=3)
+    axes.text(1.004, 1, "cuSPARSE", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    for x in range(len(rows) - 1):
+        axes.axvline(x + 0.5, color="0.85", linewidth=0.6, zorder=0)
+    axes.set_xticks(range(len(rows)), list(rows), rotation=35, ha="right", rotation_mode="anchor", fontsize=8)
     axes.set_ylabel("time of cuSPARSE / time of syncilu")
-    axes.set_title(f"syncilu ({strategy}) against cuSPARSE\n{title}", fontsize=10)
-    axes.grid(axis="y", which="both", alpha=0.25)
-    axes.legend(fontsize=8, ncols=3)
+    axes.set_title(f"syncilu ({strategy}) against cuSPARSE, geometric means in brackets\n{title}", fontsize=10, pad=28 if columns == len(shown) else 40)
+    axes.grid(axis="y", alpha=0.4)
+    axes.grid(axis="y", which="minor", alpha=0.15)
+    axes.legend(fontsize=8, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, columnspacing=1.2)
     return figure
 
 
 def plot_bound(plt, table, title):
-    shown = ["refactor", "solve", "transposed"]
+    shown = ["refactor", "solve", "transposed", "solve16"]
+    theirs = {"refactor": ["csrilu02 level", "csrilu02 no level"], "solve16": ["SpSM"]}
     strategies = list(dict.fromkeys(name for matrix in table.values() for name in matrix["ours"]))
     if not strategies:
         return None
-    markers = "os^Dv<>Pp*hX"
-    figure, all_axes = plt.subplots(1, len(shown), figsize=(4.2 * len(shown), 4.4), sharey=True)
-    for axes, phase in zip(all_axes, shown):
+    figure, all_axes = plt.subplots(2, 2, figsize=(12, 8.6), sharex=True, sharey=True)
+    drawn = {}
+    for axes, phase in zip(all_axes.flat, shown):
         for k, strategy in enumerate([*strategies, "cuSPARSE"]):
             points = []
             for matrix in table.values():
                 if strategy == "cuSPARSE":
-                    names = ["csrilu02 level", "csrilu02 no level"] if phase == "refactor" else ["SpSV"]
-                    found = [matrix["theirs"][name][phase] for name in names if phase in matrix["theirs"].get(name, {})]
+                    found = [matrix["theirs"][name][phase] for name in theirs.get(phase, ["SpSV"]) if phase in matrix["theirs"].get(name, {})]
                 else:
                     found = [matrix["ours"][strategy][phase]] if phase in matrix["ours"].get(strategy, {}) else []
                 found = [(time, bound) for time, bound in found if bound]
                 if found:
                     time, bound = min(found)
-                    points.append((matrix["rows"] / matrix["levels"], time / bound))
-            if points:
-                color = "0.6" if strategy == "cuSPARSE" else plt.get_cmap("tab10")(k % 10)
-                axes.scatter(*zip(*points), label=strategy, marker="x" if strategy == "cuSPARSE" else markers[k % len(markers)], color=color, s=26, alpha=0.85)
+                    # side by side: those of one matrix are often as fast
+                    points.append((matrix["rows"] / matrix["levels"] * 1.05 ** (k - len(strategies) / 2), time / bound))
+            if not points:
+                continue
+            if strategy == "cuSPARSE":
+                look = {"marker": "x", "color": "0.35", "linewidths": 1.3}
+            else:
+                color = STRATEGY_COLORS[k % len(STRATEGY_COLORS)]
+                # all but the first hollow, so that none hides another
+                look = {"marker": STRATEGY_MARKERS[k % len(STRATEGY_MARKERS)], "edgecolors": color, "facecolors": color if k == 0 else "none", "linewidths": 1.3}
+            drawn[strategy] = axes.scatter(*zip(*points), s=32, zorder=4 if k == 0 else 3, **look)
+        axes.set_title(LABELS[phase], fontsize=10)
+        axes.axhline(1, color="black", linewidth=1)
+    for axes in all_axes.flat:
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.axhline(1, color="black", linewidth=0.8)
-        axes.set_title(LABELS[phase], fontsize=10)
-        axes.set_xlabel("rows per level of L")
-        axes.grid(which="both", alpha=0.2)
-    all_axes[0].set_ylabel("time / bound")
-    all_axes[0].legend(fontsize=8)
-    figure.suptitle(f"Distance to max(bytes / copy bandwidth, levels x 40 ns)\n{title}", fontsize=10)
+        axes.tick_params(labelbottom=True, labelleft=True)
+        axes.grid(alpha=0.4)
+        axes.grid(which="minor", alpha=0.12)
+    for axes in all_axes.flat:
+        logarithmic(axes.xaxis, *axes.get_xlim())
+        logarithmic(axes.yaxis, *axes.get_ylim())
+    for axes in all_axes[1]:
+        axes.set_xlabel("rows per level of L (the points of a matrix stand side by side)")
+    for axes in all_axes[:, 0]:
+        axes.set_ylabel("time / bound")
+    figure.suptitle(f"Distance to the bound, max(bytes / copy bandwidth, levels x 40 ns)\n{title}", fontsize=10)
+    figure.legend(drawn.values(), drawn.keys(), fontsize=9, ncols=min(7, len(drawn)), loc="lower center", frameon=False)
+    figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))
     return figure
 
 
 def plot_solvers(plt, lines, title):
     problems = {}
     for line in lines:
-        if line.get("bench") != "solvers":
+        if line.get("bench") != "solvers" or line["preconditioner"] in BACKENDS:
             continue
         name = line["preconditioner"]
         if line["device"] == "cpu":
             name += f" (CPU, {int(line['ranks'])} rank{'s' if line['ranks'] != 1 else ''})"
+        elif line.get("arrays") == "host":
+            name += " (host arrays)"
         good = "failed" not in line and line.get("converged") and line.get("setup") is not None and line.get("solve") is not None
         problems.setdefault((line["problem"], line["solver"]), {})[name] = line if good else None
     if not problems:
         return None
     columns = min(2, len(problems))
     count = math.ceil(len(problems) / columns)
-    height = 0.9 + 0.24 * max(len(rows) for rows in problems.values())
-    figure, grid = plt.subplots(count, columns, figsize=(6.6 * columns, height * count + 0.6), squeeze=False)
+    sizes = [len(rows) for rows in problems.values()]
+    heights = [0.9 + 0.25 * max(sizes[row * columns:(row + 1) * columns]) for row in range(count)]
+    figure, grid = plt.subplots(count, columns, figsize=(7.2 * columns, sum(heights) + 0.8), squeeze=False, gridspec_kw={"height_ratios": heights})
     for axes in grid.flat[len(problems):]:
         axes.set_visible(False)
-    legend = []
+    legend = {}
     for axes, ((problem, solver), rows) in zip(grid.flat, problems.items()):
         names = list(rows)
         good = [line for line in rows.values() if line]
-        # what is far slower than the rest would press it flat; its bar is cut, its numbers stand beside it
+        # what is far slower than the rest would press it flat; its bar is cut, its numbers stand in it
         gpu = sorted(1e3 * (line["setup"] + line["solve"]) for line in good if line["device"] == "gpu")
         totals = gpu or sorted(1e3 * (line["setup"] + line["solve"]) for line in good)
-        limit = 1.25 * min(totals[-1], 4 * totals[len(totals) // 2]) if totals else 1
+        longest = max([total for total in totals if total <= 4 * totals[len(totals) // 2]]) if totals else 1
+        limit = 1.5 * longest  # with room for the numbers beside
         for y, name in enumerate(names):
             line = rows[name]
             if not line:
-                axes.text(0, y, " failed", va="center", fontsize=7)
+                axes.text(0, y, " failed", va="center", fontsize=7.5)
                 continue
             setup, solve = 1e3 * line["setup"], 1e3 * line["solve"]
-            axes.barh(y, setup, color=COLORS["refactor"], label="setup" if line is good[0] else None)
-            axes.barh(y, solve, left=setup, color=COLORS["solve"], label="solve" if line is good[0] else None)
-            text = f" {setup:.1f} + {solve:.1f} ms, {int(line['iterations'])} its "
-            if setup + solve < 0.68 * limit:
-                axes.text(setup + solve, y, text, va="center", fontsize=7)
+            legend["setup"] = axes.barh(y, setup, color=COLORS["refactor"])
+            legend["solve"] = axes.barh(y, solve, left=setup, color=COLORS["solve"])
+            text = f"{number(setup)} + {number(solve)} ms, {int(line['iterations'])} it."
+            if setup + solve <= longest:
+                axes.text(setup + solve + 0.008 * limit, y, text, va="center", fontsize=7.5)
             else:
-                axes.text(0.99 * limit, y, text, va="center", ha="right", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85})
+                axes.text(0.985 * limit, y, f"{text}, bar cut", va="center", ha="right", fontsize=7.5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2})
         axes.set_xlim(0, limit)
+        axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_yticks(range(len(names)), names, fontsize=8)
-        axes.invert_yaxis()
         axes.set_title(f"{problem}, {solver}", fontsize=10)
-        axes.set_xlabel("ms")
-        legend = legend or axes.get_legend_handles_labels()[0]
+        axes.set_xlabel("ms", fontsize=8)
+        axes.tick_params(axis="x", labelsize=8)
+        axes.grid(axis="x", alpha=0.25)
+        axes.set_axisbelow(True)
+    figure.suptitle(f"Setup and solve, ms\n{title}", fontsize=10)
     if legend:
-        figure.legend(handles=legend, fontsize=8, loc="upper right")
-    figure.suptitle(f"Setup and solve\n{title}", fontsize=10)
+        figure.legend(legend.values(), legend.keys(), fontsize=9, loc="upper right", frameon=False)
+    return figure
+
+
+def number(value):
+    """Three digits, and all before the point."""
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.3g}" if value >= 0.01 else "0"
+
+
+def plot_backends(plt, lines, title):
+    shown = {"setup": "setup, the first", "refactor": "setup with new values", "solve": "solve"}
+    table = {}
+    for line in lines:
+        if line.get("bench") != "solvers" or line["preconditioner"] not in BACKENDS or line.get("setup") is None:
+            continue
+        key = (line["problem"].split()[0], line["solver"], line.get("arrays", "device"), BACKENDS[line["preconditioner"]])
+        table.setdefault(key, {})[line["rows"]] = line
+    if not table:
+        return None
+    figure, all_axes = plt.subplots(1, len(shown), figsize=(4.6 * len(shown), 4.8))
+    kinds = list(dict.fromkeys(key[:2] for key in table))
+    drawn = {}
+    for axes, (phase, label) in zip(all_axes, shown.items()):
+        for (problem, solver, arrays, backend), rows in table.items():
+            points = sorted((count, 1e3 * line[phase]) for count, line in rows.items() if line[phase] > 0)
+            if not points:
+                continue
+            name = f"{backend}, arrays on the {arrays}" + (f", {problem} {solver}" if len(kinds) > 1 else "")
+            drawn[name] = axes.plot(*zip(*points), color=COLORS["refactor" if backend == "host" else "solve"], linestyle="-" if arrays == "device" else "--", marker=STRATEGY_MARKERS[kinds.index((problem, solver)) % len(STRATEGY_MARKERS)], markersize=4)[0]
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        logarithmic(axes.xaxis, *axes.get_xlim())
+        logarithmic(axes.yaxis, *axes.get_ylim())
+        axes.set_title(label, fontsize=10)
+        axes.set_xlabel("rows")
+        axes.grid(alpha=0.4)
+        axes.grid(which="minor", alpha=0.15)
+    all_axes[0].set_ylabel("ms")
+    figure.suptitle(f"The backends host and cuda by size{''.join(', ' + ' '.join(kind) for kind in kinds[:1]) if len(kinds) == 1 else ''}\n{title}", fontsize=10)
+    figure.legend(drawn.values(), drawn.keys(), fontsize=8, ncols=min(4, len(drawn)), loc="lower center", frameon=False, handlelength=4)
+    figure.get_layout_engine().set(rect=(0, 0.03 + 0.05 * math.ceil(len(drawn) / 4), 1, 0.97 - 0.05 * math.ceil(len(drawn) / 4)))
     return figure
 
 
@@ -201,6 +289,7 @@ def main():
     except ImportError:
         sys.exit("plot.py: Matplotlib is not installed; pip install matplotlib, or Debian's python3-matplotlib")
     matplotlib.use("Agg")
+    matplotlib.rcParams["figure.constrained_layout.use"] = True
     matplotlib.rcParams["svg.hashsalt"] = "syncilu"  # the same data give the same file
     from matplotlib import pyplot as plt
 
@@ -208,12 +297,11 @@ def main():
     table, title = kernels(lines), machine(lines)
     folder = arguments.folder or arguments.file.parent
     folder.mkdir(parents=True, exist_ok=True)
-    figures = {"speedup": plot_speedup(plt, table, arguments.strategy, title), "bound": plot_bound(plt, table, title), "solvers": plot_solvers(plt, lines, title)}
+    figures = {"speedup": plot_speedup(plt, table, arguments.strategy, title), "bound": plot_bound(plt, table, title), "solvers": plot_solvers(plt, lines, title), "backends": plot_backends(plt, lines, title)}
     for name, figure in figures.items():
         if figure is None:
             print(f"{name}: nothing measured")
             continue
-        figure.tight_layout()
         path = folder / f"{name}.{arguments.format}"
         figure.savefig(path, dpi=150)
         print(path)

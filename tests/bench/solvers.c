@@ -4,7 +4,9 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -file x.mtx,...     Matrix Market or PETSc binary files, likewise; without -poisson and -convdiff alone\n\
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank\n\
-  -only name,...      these preconditioners of the table alone\n\
+  -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
+  -only name,...      these preconditioners of the table alone; or \"syncilu host\" and \"syncilu cuda\", which are in it only then:\n\
+                      their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
   -repeat n           rounds after the first, of which the median is shown\n\
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
@@ -19,35 +21,42 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
 #include "bench.h"
 
 enum {
-  LIST = 16,
-  WHY  = 600,
-  LINE = 800
+  LIST  = 16,
+  PAIRS = 5 * LIST, /* a problem each */
+  WHY   = 600,
+  LINE  = 800
 };
 static const double too_long = 4.0; /* s of a round, after which one round is enough */
 
 /* A preconditioner: options without dash and prefix, the first one's value PETSc's type. */
 typedef struct {
   const char *name;
-  const char *options[3];
+  const char *options[4];
+  PetscBool   asked; /* in the table only if -only names it */
 } Preconditioner;
 
+/* PETSc's solves on a GPU; only matrices on the device have them. */
+static const char cusparse[] = "pc_factor_mat_solver_type cusparse";
+
 static const Preconditioner on_gpu[] = {
-  {"syncilu",            {"pc_type syncilu"}                                  },
-  {"syncilu relax 0.99", {"pc_type syncilu", "pc_syncilu_relax 0.99"}         },
-  {"syncilu list",       {"pc_type syncilu", "pc_syncilu_update list"}        },
-  {"syncilu vect",       {"pc_type syncilu", "pc_syncilu_update vect"}        },
-  {"syncilu ell",        {"pc_type syncilu", "pc_syncilu_solve ell"}          },
-  {"syncilu csr",        {"pc_type syncilu", "pc_syncilu_solve csr"}          },
-  {"ilu",                {"pc_type ilu", "pc_factor_mat_solver_type cusparse"}},
-  {"jacobi",             {"pc_type jacobi"}                                   },
-  {"none",               {"pc_type none"}                                     },
-  {"gamg",               {"pc_type gamg"}                                     },
+  {"syncilu",               {"pc_type syncilu"},                                                                               PETSC_FALSE},
+  {"syncilu relax 0.99",    {"pc_type syncilu", "pc_syncilu_relax 0.99"},                                                      PETSC_FALSE},
+  {"syncilu list/ell/asap", {"pc_type syncilu", "pc_syncilu_update list", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
+  {"syncilu vect/ell/asap", {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
+  {"syncilu vect/csr/asap", {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve csr", "pc_syncilu_analysis asap"}, PETSC_FALSE},
+  {"syncilu auto/ell/alap", {"pc_type syncilu", "pc_syncilu_solve ell", "pc_syncilu_analysis alap"},                           PETSC_FALSE},
+  {"syncilu host",          {"pc_type syncilu", "pc_syncilu_backend host"},                                                    PETSC_TRUE },
+  {"syncilu cuda",          {"pc_type syncilu", "pc_syncilu_backend cuda"},                                                    PETSC_TRUE },
+  {"ilu",                   {"pc_type ilu", cusparse},                                                                         PETSC_FALSE},
+  {"jacobi",                {"pc_type jacobi"},                                                                                PETSC_FALSE},
+  {"none",                  {"pc_type none"},                                                                                  PETSC_FALSE},
+  {"gamg",                  {"pc_type gamg"},                                                                                  PETSC_FALSE},
 };
 static const Preconditioner on_cpu[] = {
-  {"ilu", {"pc_type ilu"}},
+  {"ilu", {"pc_type ilu"}, PETSC_FALSE},
 };
 static const Preconditioner on_cpus[] = {
-  {"bjacobi ilu", {"pc_type bjacobi", "sub_pc_type ilu"}},
+  {"bjacobi ilu", {"pc_type bjacobi", "sub_pc_type ilu"}, PETSC_FALSE},
 };
 
 /* What came out of one preconditioner. */
@@ -64,17 +73,27 @@ typedef struct {
   char               why[WHY];
 } Outcome;
 
+/* The two backends on one problem. */
+typedef struct {
+  char     name[64];
+  KSPType  type;
+  PetscInt rows, its;
+  double   host[3], cuda[3]; /* setup, refactor, solve */
+} Pair;
+
 typedef struct {
   PetscInt    repeat;
   PetscReal   rtol, peclet;
   PetscInt    max_it;
-  PetscBool   cpu;
+  PetscBool   cpu, host_arrays;
   PetscMPIInt ranks;
   MatType     mattype;
   VecType     vectype;
   char       *only[LIST];
   PetscInt    nonly;
   BenchJSON   json;
+  Pair        pair[PAIRS];
+  PetscInt    npairs;
   PetscInt    failures, prefixes;
   PetscInt    room;
   char (*failed)[LINE];
@@ -202,45 +221,46 @@ static PetscErrorCode ProblemDestroy(Problem *p)
 
 /* ---- runs ---- */
 
-/* The time when all ranks and the device are done. */
-static PetscErrorCode Clock(PetscLogDouble *t)
+/*
+   The time when all ranks and the device are done. With arrays on the host PETSc is not made to use the device: a solve has ended then when its result is there, and what a setup leaves going on counts
+   as the solve's.
+*/
+static PetscErrorCode Clock(const Bench *bench, PetscLogDouble *t)
 {
   PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  {
+  if (!bench->cpu && !bench->host_arrays) {
     PetscDeviceContext context;
 
     PetscCall(PetscDeviceContextGetCurrentContext(&context));
     PetscCall(PetscDeviceContextSynchronize(context));
   }
-#endif
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscCall(PetscTime(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUp(PC pc, double *seconds)
+static PetscErrorCode SetUp(const Bench *bench, PC pc, double *seconds)
 {
   PetscLogDouble t0, t1;
 
   PetscFunctionBegin;
-  PetscCall(Clock(&t0));
+  PetscCall(Clock(bench, &t0));
   PetscCall(PCSetUp(pc));
   /* preconditioners made of blocks, as block Jacobi, factor them only here */
   PetscCall(PCSetUpOnBlocks(pc));
-  PetscCall(Clock(&t1));
+  PetscCall(Clock(bench, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(KSP ksp, Problem *p, double *seconds)
+static PetscErrorCode Solve(const Bench *bench, KSP ksp, Problem *p, double *seconds)
 {
   PetscLogDouble t0, t1;
 
   PetscFunctionBegin;
-  PetscCall(Clock(&t0));
+  PetscCall(Clock(bench, &t0));
   PetscCall(KSPSolve(ksp, p->b, p->x));
-  PetscCall(Clock(&t1));
+  PetscCall(Clock(bench, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,9 +287,10 @@ static PetscErrorCode Round(const Bench *bench, const Preconditioner *c, const c
   PetscFunctionBegin;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
-  for (int k = 0; k < 3 && c->options[k]; k++) {
+  for (int k = 0; k < 4 && c->options[k]; k++) {
     char option[160];
 
+    if (bench->host_arrays && c->options[k] == cusparse) continue;
     PetscCall(PetscSNPrintf(option, sizeof(option), "-%s%s", prefix, c->options[k]));
     PetscCall(PetscOptionsInsertString(NULL, option));
   }
@@ -278,13 +299,13 @@ static PetscErrorCode Round(const Bench *bench, const Preconditioner *c, const c
   PetscCall(KSPSetTolerances(*ksp, bench->rtol, PETSC_DEFAULT, PETSC_DEFAULT, bench->max_it));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(SetUp(pc, &t[0]));
+  PetscCall(SetUp(bench, pc, &t[0]));
   PetscCall(KSPSetUp(*ksp)); /* the solver's own work vectors are no preconditioner's time */
-  PetscCall(Solve(*ksp, p, &t[1]));
+  PetscCall(Solve(bench, *ksp, p, &t[1]));
   PetscCall(MarkNew(p->A));
-  PetscCall(SetUp(pc, &t[2]));
+  PetscCall(SetUp(bench, pc, &t[2]));
   t[3] = t[1];
-  if (t[1] < too_long / 2) PetscCall(Solve(*ksp, p, &t[3]));
+  if (t[1] < too_long / 2) PetscCall(Solve(bench, *ksp, p, &t[3]));
 
   PetscCall(KSPGetIterationNumber(*ksp, &out->its));
   PetscCall(KSPGetConvergedReason(*ksp, &out->reason));
@@ -382,6 +403,12 @@ static PetscErrorCode PrintNumber(int width, const char *format, double number)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a table is of, apart from the problem. */
+static const char *Where(const Bench *bench)
+{
+  return bench->cpu ? "CPU" : bench->host_arrays ? "GPU, arrays on the host" : "GPU";
+}
+
 static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPType type, PetscInt n, const Outcome *all)
 {
   MatInfo  info;
@@ -390,8 +417,8 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
   PetscFunctionBegin;
   PetscCall(MatGetSize(p->A, &rows, NULL));
   PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used, (double)bench->rtol, bench->cpu ? "CPU" : "GPU"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-20s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve", "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used, (double)bench->rtol, Where(bench)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve", "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
   for (PetscInt k = 0; k < n; k++) {
     const Outcome *o = &all[k];
     char           remarks[WHY + 64];
@@ -400,7 +427,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
     if (o->failed) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "failed: %s", o->why));
     else if (o->reason <= 0) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s", KSPConvergedReasons[o->reason]));
     else if (o->backend[0]) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s, %.1f MB", o->backend, 1e-6 * (double)o->bytes));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-20s", o->name));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s", o->name));
     PetscCall(PrintNumber(6, "%.0f", o->failed ? NAN : (double)o->its));
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->setup));
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->refactor));
@@ -416,6 +443,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
     PetscCall(BenchJSONText(bench->json, "problem", p->name));
     PetscCall(BenchJSONText(bench->json, "solver", type));
     PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
+    PetscCall(BenchJSONText(bench->json, "arrays", bench->cpu || bench->host_arrays ? "host" : "device"));
     PetscCall(BenchJSONNumber(bench->json, "ranks", bench->ranks));
     PetscCall(BenchJSONNumber(bench->json, "rows", rows));
     PetscCall(BenchJSONNumber(bench->json, "nonzeros", info.nz_used));
@@ -439,6 +467,74 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Keeps the times of the two backends, if both were asked for, for a table of all problems. */
+static PetscErrorCode NotePair(Bench *bench, const Problem *p, KSPType type, PetscInt n, const Outcome *all)
+{
+  const Outcome *host = NULL, *cuda = NULL;
+  Pair          *pair = &bench->pair[bench->npairs];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; k++) {
+    PetscBool same[2];
+
+    PetscCall(PetscStrcmp(all[k].name, "syncilu host", &same[0]));
+    PetscCall(PetscStrcmp(all[k].name, "syncilu cuda", &same[1]));
+    if (same[0]) host = &all[k];
+    if (same[1]) cuda = &all[k];
+  }
+  if (!host || !cuda || host->failed || cuda->failed || bench->npairs == PAIRS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(pair->name, p->name, sizeof(pair->name)));
+  PetscCall(MatGetSize(p->A, &pair->rows, NULL));
+  pair->type    = type;
+  pair->its     = host->its;
+  pair->host[0] = host->setup;
+  pair->host[1] = host->refactor;
+  pair->host[2] = host->time;
+  pair->cuda[0] = cuda->setup;
+  pair->cuda[1] = cuda->refactor;
+  pair->cuda[2] = cuda->time;
+  bench->npairs++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrintPairs(const Bench *bench)
+{
+  const char *const what[] = {"setup", "refactor", "solve", "setup+solve"};
+
+  PetscFunctionBegin;
+  if (!bench->npairs) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nsyncilu: ms of the backends host and cuda, and host's over cuda's; %s\n  %-16s %-5s %9s %5s", Where(bench), "problem", "", "rows", "its"));
+  for (int k = 0; k < 4; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " |%25s", what[k]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  for (PetscInt i = 0; i < bench->npairs; i++) {
+    const Pair *p = &bench->pair[i];
+
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-16s %-5s %9" PetscInt_FMT " %5" PetscInt_FMT, p->name, p->type, p->rows, p->its));
+    for (int k = 0; k < 4; k++) {
+      const double host = k < 3 ? p->host[k] : p->host[0] + p->host[2], cuda = k < 3 ? p->cuda[k] : p->cuda[0] + p->cuda[2];
+
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " |%9.3f%9.3f%6.2fx", 1e3 * host, 1e3 * cuda, host / cuda));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A preconditioner that none of the tables has was misspelled. */
+static PetscErrorCode CheckName(const char *name)
+{
+  const Preconditioner *const lists[] = {on_gpu, on_cpu, on_cpus};
+  const size_t                sizes[] = {PETSC_STATIC_ARRAY_LENGTH(on_gpu), PETSC_STATIC_ARRAY_LENGTH(on_cpu), PETSC_STATIC_ARRAY_LENGTH(on_cpus)};
+  PetscBool                   same    = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (int l = 0; l < 3; l++) {
+    for (size_t c = 0; c < sizes[l] && !same; c++) PetscCall(PetscStrcmp(name, lists[l][c].name, &same));
+  }
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-only %s: there is no such preconditioner", name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
 {
   const Preconditioner *list = bench->cpu ? (bench->ranks > 1 ? on_cpus : on_cpu) : on_gpu;
@@ -451,7 +547,7 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
   for (PetscInt c = 0; c < size; c++) {
     Outcome  *o      = &all[n];
     KSP       ksp    = NULL;
-    PetscBool wanted = (PetscBool)!bench->nonly, ignored;
+    PetscBool wanted = (PetscBool)(!bench->nonly && !list[c].asked), ignored;
     char      what[128], text[WHY];
 
     for (PetscInt k = 0; k < bench->nonly && !wanted; k++) PetscCall(PetscStrcmp(bench->only[k], list[c].name, &wanted));
@@ -469,7 +565,8 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
     } else if (o->reason <= 0) PetscCall(Failed(bench, what, o->name, KSPConvergedReasons[o->reason]));
     BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored); /* what an error left behind may not be fit to be destroyed */
   }
-  PetscCall(PrintOutcomes(bench, p, type, n, all));
+  if (n) PetscCall(PrintOutcomes(bench, p, type, n, all));
+  PetscCall(NotePair(bench, p, type, n, all));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -512,12 +609,24 @@ static PetscErrorCode RunRequest(const Request *q, int ntypes, const KSPType *ty
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether PETSc can have matrices and vectors on a device. */
+static PetscErrorCode UseDevice(void)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+#else
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "this PETSc has no CUDA");
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt      poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, failures;
   const KSPType symmetric[] = {KSPCG}, general[]      = {KSPGMRES, KSPBCGS};
   char         *files[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
-  PetscBool     small = PETSC_FALSE, set[2], filed, only;
+  PetscBool     small = PETSC_FALSE, set[2], filed, only, failed;
   Bench        *bench;
 
   PetscFunctionBeginUser;
@@ -536,6 +645,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsStringArray("-file", "Matrix files", NULL, files, &nfiles, &filed));
   PetscCall(PetscOptionsBool("-small", "Quick grids", NULL, small, &small, NULL));
   PetscCall(PetscOptionsBool("-cpu", "On the CPU with PETSc's own ILU", NULL, bench->cpu, &bench->cpu, NULL));
+  PetscCall(PetscOptionsBool("-host_arrays", "Matrix and vectors of the host's types", NULL, bench->host_arrays, &bench->host_arrays, NULL));
   PetscCall(PetscOptionsStringArray("-only", "These preconditioners alone", NULL, bench->only, &bench->nonly, &only));
   PetscCall(PetscOptionsBoundedInt("-repeat", "Rounds after the first, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
   PetscCall(PetscOptionsReal("-rtol", "Relative tolerance of the solvers", NULL, bench->rtol, &bench->rtol, NULL));
@@ -544,6 +654,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
   PetscOptionsEnd();
   if (!only) bench->nonly = 0;
+  for (PetscInt k = 0; k < bench->nonly; k++) PetscCall(CheckName(bench->only[k]));
   if (!filed) nfiles = 0;
   if (!set[0] && !set[1] && !filed) {
     npoisson  = small ? 1 : 2;
@@ -554,12 +665,23 @@ int main(int argc, char **argv)
     if (!set[1]) nconvdiff = 0;
   }
   PetscCheck(bench->cpu || bench->ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "The GPU cases run on one rank; several take -cpu");
-  bench->mattype = bench->cpu ? MATAIJ : MATAIJCUSPARSE;
-  bench->vectype = bench->cpu ? VECSTANDARD : VECCUDA;
+  if (!bench->cpu && !bench->host_arrays) {
+    char why[WHY];
+
+    BenchTry(UseDevice(), why, sizeof(why), &failed);
+    if (failed) {
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skipped: no device for PETSc's matrices and vectors: %s\n", why));
+      PetscCall(PetscOptionsClear(NULL)); /* of which some were not looked at */
+      PetscCall(PetscFinalize());
+      return 77;
+    }
+  }
+  bench->mattype = bench->cpu || bench->host_arrays ? MATAIJ : MATAIJCUSPARSE;
+  bench->vectype = bench->cpu || bench->host_arrays ? VECSTANDARD : VECCUDA;
   PetscCall(BenchJSONOpen(json, &bench->json));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscGetDate(date, sizeof(date)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n%s, %s, %d rank%s\n", date, version, bench->cpu ? "CPU" : "GPU", bench->ranks, bench->ranks == 1 ? "" : "s"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n%s, %s, %d rank%s\n", date, version, Where(bench), bench->ranks, bench->ranks == 1 ? "" : "s"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "medians of up to %" PetscInt_FMT " rounds after one that loads libraries; a round: setup, solve, setup with new values, solve\n", bench->repeat));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes; |b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
 
@@ -578,6 +700,7 @@ int main(int argc, char **argv)
 
     PetscCall(RunRequest(&q, 2, general));
   }
+  PetscCall(PrintPairs(bench));
   if (bench->failures) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%" PetscInt_FMT " FAILED:\n", bench->failures));
   for (PetscInt k = 0; k < bench->failures; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", bench->failed[k]));
   PetscCall(PetscFree(bench->failed));
