@@ -571,13 +571,13 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
   Mat           A;
   Case          c;
   SyncILUEngine host, e[2];
-  PetscScalar  *a, *x, *y;
+  PetscScalar  *a, *near, *x, *y;
 
   PetscFunctionBegin;
   Watch("shifts, %s", pattern);
   PetscCall(GenerateMatrix(pattern, n, rand, &A));
   PetscCall(CaseCreate(A, ordering, levels, 0.0, rand, &c));
-  PetscCall(PetscMalloc3(c.csr.nnz, &a, c.n, &x, c.n, &y));
+  PetscCall(PetscMalloc4(c.csr.nnz, &a, c.csr.nnz, &near, c.n, &x, c.n, &y));
   PetscCall(EngineFor(&c, 0, 0, 0, SYNCILU_BACKEND_HOST, &host));
   for (int u = 0; u < 2; u++) PetscCall(EngineFor(&c, u, u, u ? ALAP : tiles ? TILES : ASAP, SYNCILU_BACKEND_CUDA, &e[u]));
   if (tiles) PetscCall(CheckTiles(e[0], pattern));
@@ -598,12 +598,19 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
     for (size_t s = 0; s < sizeof(shifts) / sizeof(shifts[0]); s++) {
       MatFactorInfo info;
       PetscReal     growth = 0.0;
+      PetscInt      shifted;
 
       PetscCall(MatFactorInfoInitialize(&info));
       info.shifttype   = (PetscReal)shifts[s].type;
       info.shiftamount = shifts[s].amount;
       info.zeropivot   = shifts[s].zeropivot;
       Watch("shift %s by %g, zero pivot %g, %s, %s", MatFactorShiftTypes[shifts[s].type], (double)shifts[s].amount, (double)shifts[s].zeropivot, pattern, places[what[w].where]);
+      /* how many pivots are mended may hang on a difference that cancels but for rounding: what one more bit changes is nobody's right number */
+      for (PetscInt k = 0; k < c.csr.nnz; k++) near[k] = a[k] * (1.0 + (k % 3 - 1) * PETSC_MACHINE_EPSILON);
+      csr.a = near;
+      PetscCall(SyncILUEngineFactor(host, &csr, &info));
+      shifted = host->status.shifted;
+      csr.a   = a;
       PetscCall(SyncILUEngineFactor(host, &csr, &info));
       PetscCall(Growth(host, c.csr.nnz, a, &growth));
       for (int u = 0; u < 2; u++) {
@@ -617,7 +624,7 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
         CHECK(e[u]->attempts == host->attempts, "%s: %" PetscInt_FMT " attempts, on the host %" PetscInt_FMT, name, e[u]->attempts, host->attempts);
         CHECK(Alike(e[u]->amount, host->amount, 1e-12), "%s: amount %g, on the host %g", name, (double)e[u]->amount, (double)host->amount);
         /* behind a breakdown pivots are what they are */
-        CHECK(want->row >= 0 || got->shifted == want->shifted, "%s: %" PetscInt_FMT " pivots shifted, on the host %" PetscInt_FMT, name, got->shifted, want->shifted);
+        CHECK(want->row >= 0 || want->shifted != shifted || got->shifted == want->shifted, "%s: %" PetscInt_FMT " pivots shifted, on the host %" PetscInt_FMT, name, got->shifted, want->shifted);
         if (want->row >= 0) CHECK(Alike(got->pivot, want->pivot, 1e-8) || PetscMax(got->pivot, want->pivot) < 1e-10, "%s: pivot %g, on the host %g", name, (double)got->pivot, (double)want->pivot);
         for (int t = 0; t < 2; t++) {
           const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
@@ -632,7 +639,7 @@ static PetscErrorCode TestShifts(const char *pattern, PetscInt n, const char *or
   }
   for (int u = 0; u < 2; u++) PetscCall(SyncILUEngineDestroy(&e[u]));
   PetscCall(SyncILUEngineDestroy(&host));
-  PetscCall(PetscFree3(a, x, y));
+  PetscCall(PetscFree4(a, near, x, y));
   PetscCall(CaseDestroy(&c));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
