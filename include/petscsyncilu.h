@@ -64,7 +64,7 @@ typedef enum {
    SyncILUAnalysis - the order in which rows are handed out
 
    Values:
-+  SYNCILU_ANALYSIS_AUTO - the library chooses
++  SYNCILU_ANALYSIS_AUTO - the library chooses; on a GPU tiles of neighbours belong to the choice
 .  SYNCILU_ANALYSIS_NONE - numerical order
 .  SYNCILU_ANALYSIS_ASAP - by level, each row at its earliest level
 -  SYNCILU_ANALYSIS_ALAP - by level, each row at the latest level that delays no other row
