@@ -1036,12 +1036,12 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   CallFit(ChooseTiles(e));
   if (d->tiled) CallFit(OrderByTile(e));
   if (!d->tiled || !d->chain) { /* the rows of a warp of the factorization are of one level */
-    const PetscBool both     = (PetscBool)!d->tiled;
-    int            *level[2] = {NULL, NULL}, *sorted[2];
+    const int last     = d->tiled ? 0 : 1;
+    int      *level[2] = {NULL, NULL}, *sorted[2];
 
-    CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), both, d->mirrored, level, d->counts.levels));
+    CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), (PetscBool)last, d->mirrored, level, d->counts.levels));
     if (e->settings.analysis == SYNCILU_ANALYSIS_ALAP) CallFit(LevelsLate(e, level));
-    for (int k = 0; k <= both; k++) {
+    for (int k = 0; k <= last; k++) {
       Sweep       *s       = k ? &d->U : &d->L;
       const double entries = n ? (double)(k ? p->nu : p->nl) / (double)n : 0.0;
       const double rows    = d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0;
@@ -1061,7 +1061,7 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
     if (!d->tiled) d->order = d->L.order;
     else if (d->mirrored) d->counts.width[1] = d->counts.width[0];
     if (!d->chain) CallFit(PlanFactor(e, numerical ? NULL : sorted[0]));
-    for (int k = 0; k <= both; k++) PetscCall(Free(d, &sorted[k]));
+    for (int k = 0; k <= last; k++) PetscCall(Free(d, &sorted[k]));
   }
   CallFit(PlanPair(e, &d->L, &d->U, d->row, d->colperm));
   if (d->chain) {
