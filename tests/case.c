@@ -1,4 +1,5 @@
 #include "case.h"
+#include "check.h"
 
 PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscReal relax, PetscRandom rand, Case *c)
 {
@@ -91,5 +92,17 @@ PetscErrorCode EngineCreate(const SyncILUSettings *settings, SyncILUPattern *pat
   (*e)->pattern = *pattern;
   PetscCall(SyncILUEngineSetUp(*e, &again));
   PetscCheck(!again, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The backend %s asked for another one", SyncILUBackends[(*e)->ops->backend]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EngineView(SyncILUEngine e, char *text, size_t len)
+{
+  PetscViewer viewer;
+  FILE       *f;
+
+  PetscFunctionBegin;
+  PetscCall(CheckViewBegin(PETSC_COMM_SELF, &viewer, &f));
+  PetscCall((*e->ops->view)(e, viewer));
+  PetscCall(CheckViewEnd(&viewer, f, text, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

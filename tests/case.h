@@ -32,5 +32,7 @@ extern PetscErrorCode CaseDestroy(Case *);
 extern PetscErrorCode PatternCopy(const SyncILUPattern *, SyncILUPattern *);
 /* An engine that takes over the pattern, planned; it is an error if its backend asks for another one. */
 extern PetscErrorCode EngineCreate(const SyncILUSettings *, SyncILUPattern *, SyncILUEngine *);
+/* What an engine says of itself. */
+extern PetscErrorCode EngineView(SyncILUEngine, char *, size_t);
 
 #endif

@@ -50,25 +50,40 @@ static PETSC_UNUSED PetscErrorCode CheckErrorHandler(MPI_Comm comm, int line, co
     CHECK(strstr(check_message, text), "message \"%s\" does not contain \"%s\"", check_message, text); \
   } while (0)
 
-/* What a viewer would print. */
-static PETSC_UNUSED PetscErrorCode CheckView(PetscObject obj, PetscViewerFormat format, char *text, size_t len)
+/* A viewer, and what was printed with it. */
+static PETSC_UNUSED PetscErrorCode CheckViewBegin(MPI_Comm comm, PetscViewer *viewer, FILE **f)
 {
-  PetscViewer viewer;
-  FILE       *f;
-  size_t      n;
+  PetscFunctionBegin;
+  *f = tmpfile();
+  PetscCheck(*f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(comm, *f, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PETSC_UNUSED PetscErrorCode CheckViewEnd(PetscViewer *viewer, FILE *f, char *text, size_t len)
+{
+  size_t n;
 
   PetscFunctionBegin;
-  f = tmpfile();
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm(obj), f, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, format));
-  PetscCall(PetscObjectView(obj, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PetscViewerDestroy(viewer));
   rewind(f);
   n       = fread(text, 1, len - 1, f);
   text[n] = 0;
   fclose(f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PETSC_UNUSED PetscErrorCode CheckView(PetscObject obj, PetscViewerFormat format, char *text, size_t len)
+{
+  PetscViewer viewer;
+  FILE       *f;
+
+  PetscFunctionBegin;
+  PetscCall(CheckViewBegin(PetscObjectComm(obj), &viewer, &f));
+  PetscCall(PetscViewerPushFormat(viewer, format));
+  PetscCall(PetscObjectView(obj, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(CheckViewEnd(&viewer, f, text, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,6 +113,54 @@ static PETSC_UNUSED PetscErrorCode CheckDifference(Vec x, Vec y, PetscReal *diff
   PetscCall(VecNorm(y, NORM_2, &norm));
   if (norm > 0) *diff /= norm;
   PetscCall(VecDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A system and its transpose, solved with a residual below 1e-7. */
+static PETSC_UNUSED PetscErrorCode CheckSolves(KSP ksp, Vec b, Vec x, const char *what)
+{
+  Mat A;
+  Vec r;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(VecDuplicate(b, &r));
+  for (int trans = 0; trans < 2; trans++) {
+    KSPConvergedReason reason;
+    PetscReal          norm;
+
+    if (trans) PetscCall(KSPSolveTranspose(ksp, b, x));
+    else PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    if (trans) PetscCall(MatMultTranspose(A, x, r));
+    else PetscCall(MatMult(A, x, r));
+    PetscCall(CheckDifference(r, b, &norm));
+    CHECK(reason > 0 && norm < 1e-7, "%s, transposed %d: %s, residual %g", what, trans, KSPConvergedReasons[reason], (double)norm);
+  }
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The preconditioner for a matrix, by that backend; not set up yet. */
+static PETSC_UNUSED PetscErrorCode PreconditionerCreate(Mat A, SyncILUBackend backend, PC *pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PETSC_COMM_SELF, pc));
+  PetscCall(PCSetType(*pc, PCSYNCILU));
+  PetscCall(PCSyncILUSetBackend(*pc, backend));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same in a solver. */
+static PETSC_UNUSED PetscErrorCode SolverCreate(Mat A, SyncILUBackend backend, KSP *ksp, PC *pc)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscCall(PCSetType(*pc, PCSYNCILU));
+  PetscCall(PCSyncILUSetBackend(*pc, backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

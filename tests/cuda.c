@@ -220,26 +220,6 @@ static PetscErrorCode EngineAdopt(const SyncILUSettings *settings, const SyncILU
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What an engine says of itself. */
-static PetscErrorCode EngineView(SyncILUEngine e, char *text, size_t len)
-{
-  PetscViewer viewer;
-  FILE       *f;
-  size_t      n;
-
-  PetscFunctionBegin;
-  f = tmpfile();
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
-  PetscCall((*e->ops->view)(e, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(f);
-  n       = fread(text, 1, len - 1, f);
-  text[n] = 0;
-  fclose(f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static void SettingsFor(const Problem *p, SyncILUUpdate update, SyncILUSolve solve, SyncILUAnalysis analysis, PetscInt size, SyncILUSettings *settings)
 {
   SyncILUSettingsInitialize(settings);

@@ -137,10 +137,7 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
   PetscCall(PetscOptionsCreate(&db));
   PetscCall(PetscOptionsInsertString(db, options));
   PetscCall(PetscOptionsPush(db));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-  PetscCall(PCSetType(pc, PCSYNCILU));
-  PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&db));
@@ -197,16 +194,8 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
 int main(int argc, char **argv)
 {
   PetscRandom rand;
-  int         devices = 0;
 
-  if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) {
-    printf("skipped: the CUDA backend computes with real numbers in double precision\n");
-    return SKIPPED;
-  }
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
-    printf("skipped: no GPU\n");
-    return SKIPPED;
-  }
+  if (GpuMissing()) return SKIPPED;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscLogDefaultBegin());
   PetscCall(SyncILUInitializePackage());

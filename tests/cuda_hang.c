@@ -215,21 +215,10 @@ static PetscErrorCode EngineFor(const Case *c, int update, int solve, int analys
 /* Whether an engine takes rows in tiles, of which the others know nothing. */
 static PetscErrorCode CheckTiles(SyncILUEngine e, const char *what)
 {
-  PetscViewer viewer;
-  FILE       *f;
-  char        text[1024];
-  size_t      n;
+  char text[1024];
 
   PetscFunctionBegin;
-  f = tmpfile();
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
-  PetscCall((*e->ops->view)(e, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(f);
-  n       = fread(text, 1, sizeof(text) - 1, f);
-  text[n] = 0;
-  fclose(f);
+  PetscCall(EngineView(e, text, sizeof(text)));
   CHECK(strstr(text, "order: by level of tiles of") || strstr(text, "order: by level of runs of"), "%s: no tiles:\n%s", what, text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -130,7 +130,7 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
   PetscFunctionBegin;
   for (int kind = 0; kind < KINDS; kind++) {
     Mat               A;
-    Vec               b, x, y, r;
+    Vec               b, x, y;
     PC                pc[2];
     KSP               ksp;
     PetscReal         diff;
@@ -141,14 +141,8 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     if (kind) PetscCall(ToDevice(&A));
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecDuplicate(x, &y));
-    PetscCall(VecDuplicate(x, &r));
     PetscCall(VecSetRandom(b, NULL));
-    for (int k = 0; k < 2; k++) {
-      PetscCall(PCCreate(PETSC_COMM_SELF, &pc[k]));
-      PetscCall(PCSetType(pc[k], PCSYNCILU));
-      PetscCall(PCSyncILUSetBackend(pc[k], k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
-      PetscCall(PCSetOperators(pc[k], A, A));
-    }
+    for (int k = 0; k < 2; k++) PetscCall(PreconditionerCreate(A, k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[k]));
     for (int step = 0; step < 6; step++) {
       for (int k = 0; k < 2; k++) PetscCall(PCSetUp(pc[k]));
       for (int trans = 0; trans < 2; trans++) {
@@ -192,26 +186,14 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     }
     for (int k = 0; k < 2; k++) PetscCall(PCDestroy(&pc[k]));
     /* BiCG solves with the transposed factor, whose values are others after a refactorization */
-    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(SolverCreate(A, SYNCILU_BACKEND_CUDA, &ksp, &pc[0]));
     PetscCall(KSPSetType(ksp, KSPBICG));
-    PetscCall(KSPSetOperators(ksp, A, A));
     PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-    PetscCall(KSPGetPC(ksp, &pc[0]));
-    PetscCall(PCSetType(pc[0], PCSYNCILU));
-    PetscCall(PCSyncILUSetBackend(pc[0], SYNCILU_BACKEND_CUDA));
     for (int step = 0; step < 3; step++) {
-      KSPConvergedReason reason;
+      char what[64];
 
-      PetscCall(KSPSolve(ksp, b, x));
-      PetscCall(KSPGetConvergedReason(ksp, &reason));
-      PetscCall(MatMult(A, x, r));
-      PetscCall(CheckDifference(r, b, &diff));
-      CHECK(reason > 0 && diff < 1e-7, "bicg, step %d, %s vectors: residual %g", step, kinds[kind], (double)diff);
-      PetscCall(KSPSolveTranspose(ksp, b, x));
-      PetscCall(KSPGetConvergedReason(ksp, &reason));
-      PetscCall(MatMultTranspose(A, x, r));
-      PetscCall(CheckDifference(r, b, &diff));
-      CHECK(reason > 0 && diff < 1e-7, "bicg transposed, step %d, %s vectors: residual %g", step, kinds[kind], (double)diff);
+      PetscCall(PetscSNPrintf(what, sizeof(what), "bicg, step %d, %s vectors", step, kinds[kind]));
+      PetscCall(CheckSolves(ksp, b, x, what));
       PetscCall(GenerateValues(A, rand));
     }
     PetscCall(KSPDestroy(&ksp));
@@ -219,7 +201,6 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
-    PetscCall(VecDestroy(&r));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -243,10 +224,7 @@ static PetscErrorCode TestMany(PetscRandom rand)
 #endif
     for (int k = 0; k < 2; k++) {
       PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X[k]));
-      PetscCall(PCCreate(PETSC_COMM_SELF, &pc[k]));
-      PetscCall(PCSetType(pc[k], PCSYNCILU));
-      PetscCall(PCSyncILUSetBackend(pc[k], k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
-      PetscCall(PCSetOperators(pc[k], A, A));
+      PetscCall(PreconditionerCreate(A, k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[k]));
       PetscCall(PCSetUp(pc[k]));
       PetscCall(PCMatApply(pc[k], B, X[k]));
     }
@@ -288,11 +266,7 @@ static PetscErrorCode TestBreakdown(void)
         if (kind) PetscCall(ToDevice(&A));
         PetscCall(MatCreateVecs(A, &x, &b));
         PetscCall(VecSet(b, 1.0));
-        PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-        PetscCall(KSPSetOperators(ksp, A, A));
-        PetscCall(KSPGetPC(ksp, &pc));
-        PetscCall(PCSetType(pc, PCSYNCILU));
-        PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+        PetscCall(SolverCreate(A, SYNCILU_BACKEND_CUDA, &ksp, &pc));
         if (rcm) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGRCM));
         PetscCall(KSPSolve(ksp, b, x));
         PetscCall(KSPGetConvergedReason(ksp, &reason));
@@ -328,12 +302,9 @@ static PetscErrorCode TestBreakdown(void)
       for (int k = 0; k < 2; k++) {
         PCFailedReason why;
 
-        PetscCall(PCCreate(PETSC_COMM_SELF, &pc[k]));
-        PetscCall(PCSetType(pc[k], PCSYNCILU));
-        PetscCall(PCSyncILUSetBackend(pc[k], k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
+        PetscCall(PreconditionerCreate(A, k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[k]));
         PetscCall(PCFactorSetShiftType(pc[k], types[t]));
         PetscCall(PCFactorSetShiftAmount(pc[k], 0.1));
-        PetscCall(PCSetOperators(pc[k], A, A));
         PetscCall(PCSetUp(pc[k]));
         PetscCall(PCGetFailedReason(pc[k], &why));
         PetscCall(PCSyncILUGetStatistics(pc[k], &s[k]));
@@ -369,10 +340,7 @@ static PetscErrorCode TestView(PetscRandom rand)
     PetscCall(ToDevice(&A));
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecSet(b, 1.0));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSYNCILU));
-    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
-    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
     PetscCall(PCSetUp(pc));
     PetscCall(PCApply(pc, b, x));
     PetscCall(MatGetSize(A, &n, NULL));
@@ -418,9 +386,7 @@ static PetscErrorCode TestAuto(PetscRandom rand)
 
     Watch("auto");
     PetscCall(GenerateMatrix("tridiagonal", SYNCILU_CUDA_MIN_ROWS - 1 + large, rand, &A));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSYNCILU));
-    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &pc));
     PetscCall(PCSetUp(pc));
     PetscCall(PCSyncILUGetStatistics(pc, &s));
     CHECK(s.backend == (large ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST), "auto, %" PetscInt_FMT " rows: runs on %s", s.rows, SyncILUBackends[s.backend]);
@@ -482,10 +448,7 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecDuplicate(x, &y));
     PetscCall(VecSetRandom(b, NULL));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSYNCILU));
-    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
-    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
     PetscCall(PCSetUp(pc));
     PetscCall(PCApply(pc, b, y));
     /* reset and set up again */
@@ -496,11 +459,8 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
     PetscCall(CheckDifference(x, y, &diff));
     CHECK(diff == 0, "%s: reset and set up again: differs by %g", kinds[kind], (double)diff);
     /* another one beside it */
-    PetscCall(PCCreate(PETSC_COMM_SELF, &other));
-    PetscCall(PCSetType(other, PCSYNCILU));
-    PetscCall(PCSyncILUSetBackend(other, SYNCILU_BACKEND_CUDA));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &other));
     PetscCall(PCSyncILUSetRelax(other, 1.0));
-    PetscCall(PCSetOperators(other, A, A));
     PetscCall(PCSetUp(other));
     for (int k = 0; k < 3; k++) {
       PetscCall(PCApply(other, b, x));
@@ -554,10 +514,7 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     if (kind) PetscCall(ToDevice(&A));
     PetscCall(MatCreateVecs(A, &x, &b));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSYNCILU));
-    PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
-    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
     PetscCall(PCSetUp(pc));
     PetscCall(PCApply(pc, b, x));
     PetscCall(PCApplyTranspose(pc, b, x));
@@ -625,16 +582,6 @@ static PetscErrorCode HoardTake(size_t leave, Hoard *h, PetscBool *taken)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaPC(Mat A, PC *pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCCreate(PETSC_COMM_SELF, pc));
-  PetscCall(PCSetType(*pc, PCSYNCILU));
-  PetscCall(PCSyncILUSetBackend(*pc, SYNCILU_BACKEND_CUDA));
-  PetscCall(PCSetOperators(*pc, A, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The right solution, or an error that says what there is too little of. */
 static PetscErrorCode ApplyOrSaySo(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec b, Vec x, Vec want, const char *what)
 {
@@ -687,7 +634,7 @@ static PetscErrorCode TestMemory(PetscRandom rand)
   PetscCall(MatSetRandom(B, rand));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &Y));
-  PetscCall(CudaPC(p.A, &pc)); /* also, the driver loads kernels when they are first launched, for which there must be room */
+  PetscCall(PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &pc)); /* also, the driver loads kernels when they are first launched, for which there must be room */
   PetscCall(PCApply(pc, p.b, want[0]));
   PetscCall(PCApplyTranspose(pc, p.b, want[1]));
   PetscCall(PCMatApply(pc, B, Y));
@@ -702,7 +649,7 @@ static PetscErrorCode TestMemory(PetscRandom rand)
 
     /* one that is there already, and holds all that the backend keeps between analyses */
     Watch("memory, setup with enough of it");
-    PetscCall(CudaPC(p.A, &pc));
+    PetscCall(PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &pc));
     PetscCall(PCSetUp(pc));
     PetscCall(HoardTake(leave[k], &h, &taken));
     if (!taken) {
@@ -710,7 +657,7 @@ static PetscErrorCode TestMemory(PetscRandom rand)
       continue;
     }
     Watch("memory, setup with %d MiB", mib);
-    PetscCall(CudaPC(p.A, &other));
+    PetscCall(PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &other));
     CHECK_ERROR(PCSetUp(other), PETSC_ERR_LIB, "out of memory on device");
     printf("setup, %d MiB left: %s\n", mib, check_message);
     CHECK(strstr(check_message, "-pc_syncilu_backend cuda"), "\"%s\" does not name the option", check_message);
@@ -735,7 +682,7 @@ static PetscErrorCode TestMemory(PetscRandom rand)
     PetscCall(ApplyOrSaySo(pc, PCApply, lost, p.x, want[0], what));
     PetscCall(VecDestroy(&lost));
     /* and back: the one that ran short, the one that could not be set up, and a new one */
-    PetscCall(CudaPC(p.A, &other));
+    PetscCall(PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &other));
     CHECK_ERROR(PCSetUp(other), PETSC_ERR_LIB, "out of memory on device");
     PetscCall(HoardFree(&h));
     Watch("memory, solves after %d MiB", mib);
@@ -751,7 +698,7 @@ static PetscErrorCode TestMemory(PetscRandom rand)
     CHECK(diff == 0, "%d right-hand sides after %d MiB were left: differ by %g", COLUMNS, mib, (double)diff);
     PetscCall(PCDestroy(&pc));
     Watch("memory, setup after %d MiB", mib);
-    PetscCall(CudaPC(p.A, &pc));
+    PetscCall(PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &pc));
     for (int again = 0; again < 2; again++) {
       PetscCall(PCSetUp(again ? other : pc));
       PetscCall(PCApply(again ? other : pc, p.b, p.x));
@@ -772,17 +719,9 @@ static PetscErrorCode TestMemory(PetscRandom rand)
 int main(int argc, char **argv)
 {
   PetscRandom rand;
-  PetscBool   memory  = PETSC_FALSE;
-  int         devices = 0;
+  PetscBool   memory = PETSC_FALSE;
 
-  if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) {
-    printf("skipped: the CUDA backend computes with real numbers in double precision\n");
-    return SKIPPED;
-  }
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
-    printf("skipped: no GPU\n");
-    return SKIPPED;
-  }
+  if (GpuMissing()) return SKIPPED;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-memory", &memory, NULL));

@@ -3,14 +3,15 @@ static char help[] = "Numerical breakdown is a failed reason with the row named;
 #include "check.h"
 #include "problem.h"
 
-static PetscErrorCode SolverCreate(Mat A, PetscBool ilu, KSP *ksp, PC *pc)
+/* The preconditioner, or PCILU with our factorization. */
+static PetscErrorCode EitherCreate(Mat A, PetscBool ilu, KSP *ksp, PC *pc)
 {
   PetscFunctionBegin;
-  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, pc));
-  PetscCall(PCSetType(*pc, ilu ? PCILU : PCSYNCILU));
-  if (ilu) PetscCall(PCFactorSetMatSolverType(*pc, MATSOLVERSYNCILU));
+  PetscCall(SolverCreate(A, SYNCILU_BACKEND_AUTO, ksp, pc));
+  if (ilu) {
+    PetscCall(PCSetType(*pc, PCILU));
+    PetscCall(PCFactorSetMatSolverType(*pc, MATSOLVERSYNCILU));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,7 +38,7 @@ static PetscErrorCode TestBreakdown(void)
           PetscCall(Tridiagonal(n, row, values[v], 0.0, &A));
           PetscCall(MatCreateVecs(A, &x, &b));
           PetscCall(VecSet(b, 1.0));
-          PetscCall(SolverCreate(A, (PetscBool)ilu, &ksp, &pc));
+          PetscCall(EitherCreate(A, (PetscBool)ilu, &ksp, &pc));
           PetscCall(PCSyncILUSetThreads(pc, threads));
           PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
           if (order) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGRCM));
@@ -55,7 +56,7 @@ static PetscErrorCode TestBreakdown(void)
           /* good values in the same matrix; PCILU itself never factors again after a failure */
           if (ilu) {
             PetscCall(KSPDestroy(&ksp));
-            PetscCall(SolverCreate(A, PETSC_TRUE, &ksp, &pc));
+            PetscCall(EitherCreate(A, PETSC_TRUE, &ksp, &pc));
             PetscCall(PCSyncILUSetThreads(pc, threads));
             if (order) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGRCM));
           }
@@ -101,7 +102,7 @@ static PetscErrorCode TestShifts(void)
     PetscCall(Tridiagonal(200, 100, 0.0, -1.0, &A));
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecSet(b, 1.0));
-    PetscCall(SolverCreate(A, PETSC_FALSE, &ksp, &pc));
+    PetscCall(SolverCreate(A, SYNCILU_BACKEND_AUTO, &ksp, &pc));
     PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, 1e30, 1000));
     PetscCall(PCFactorSetShiftType(pc, types[t]));
     PetscCall(PCFactorSetShiftAmount(pc, 0.1));
@@ -136,10 +137,8 @@ static PetscErrorCode TestNaN(PetscRandom rand)
   PetscCall(VecGetSize(b, &n));
   for (PetscInt threads = 1; threads <= 3; threads++) {
     for (int trans = 0; trans < 2; trans++) {
-      PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-      PetscCall(PCSetType(pc, PCSYNCILU));
+      PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &pc));
       PetscCall(PCSyncILUSetThreads(pc, threads));
-      PetscCall(PCSetOperators(pc, A, A));
       if (trans) PetscCall(PCApplyTranspose(pc, b, x));
       else PetscCall(PCApply(pc, b, x));
       PetscCall(VecGetArray(x, &v));

@@ -62,4 +62,20 @@ static PETSC_UNUSED PETSC_ATTRIBUTE_FORMAT(1, 2) void Watch(const char *format, 
   (void)alarm(watch_seconds);
 }
 
+/* Whether there is nothing to test on, which is said then. To be asked before PETSc begins. */
+static PETSC_UNUSED PetscBool GpuMissing(void)
+{
+  int devices = 0;
+
+  if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) {
+    printf("skipped: the CUDA backend computes with real numbers in double precision\n");
+    return PETSC_TRUE;
+  }
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
+    printf("skipped: no GPU\n");
+    return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
 #endif

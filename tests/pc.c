@@ -301,10 +301,8 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecDuplicate(x, &y));
     PetscCall(VecSetRandom(b, rand));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &pc));
     PetscCall(PCSyncILUSetThreads(pc, threads));
-    PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCCreate(PETSC_COMM_SELF, &ilu));
     PetscCall(PCSetType(ilu, PCILU));
     PetscCall(PCSetOperators(ilu, A, A));
@@ -378,7 +376,7 @@ static PetscErrorCode TestSolves(PetscRandom rand)
   Mat         A, B, X[2];
   KSP         ksp;
   PC          pc;
-  Vec         b, x, r;
+  Vec         b, x;
   PetscReal   norm;
   PetscInt    n;
   const char *types[] = {KSPGMRES, KSPBICG};
@@ -387,35 +385,18 @@ static PetscErrorCode TestSolves(PetscRandom rand)
   PetscCall(GenerateMatrix("7pt", 1000, rand, &A));
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecDuplicate(b, &r));
   PetscCall(VecSetRandom(b, rand));
   for (int t = 0; t < 2; t++) {
-    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(SolverCreate(A, SYNCILU_BACKEND_AUTO, &ksp, &pc));
     PetscCall(KSPSetType(ksp, types[t]));
-    PetscCall(KSPSetOperators(ksp, A, A));
     PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCSYNCILU));
     for (int step = 0; step < 2; step++) {
-      KSPConvergedReason reason;
-
-      PetscCall(KSPSolve(ksp, b, x));
-      PetscCall(KSPGetConvergedReason(ksp, &reason));
-      PetscCall(MatMult(A, x, r));
-      PetscCall(CheckDifference(r, b, &norm));
-      CHECK(reason > 0 && norm < 1e-7, "%s: residual %g", types[t], (double)norm);
-      PetscCall(KSPSolveTranspose(ksp, b, x));
-      PetscCall(KSPGetConvergedReason(ksp, &reason));
-      PetscCall(MatMultTranspose(A, x, r));
-      PetscCall(CheckDifference(r, b, &norm));
-      CHECK(reason > 0 && norm < 1e-7, "%s transposed: residual %g", types[t], (double)norm);
+      PetscCall(CheckSolves(ksp, b, x, types[t]));
       PetscCall(GenerateValues(A, rand));
     }
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-  PetscCall(PCSetType(pc, PCSYNCILU));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &pc));
   PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, 5, NULL, &B));
   PetscCall(MatSetRandom(B, rand));
   for (int k = 0; k < 2; k++) PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X[k]));
@@ -439,7 +420,6 @@ static PetscErrorCode TestSolves(PetscRandom rand)
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -492,10 +472,8 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
   PetscCall(CheckDifference(x, y, &diff));
   CHECK(diff == 0, "reset and set up again: differs by %g", (double)diff);
   /* another one beside it, on the same matrix, with other settings */
-  PetscCall(PCCreate(PETSC_COMM_SELF, &other));
-  PetscCall(PCSetType(other, PCSYNCILU));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &other));
   PetscCall(PCSyncILUSetRelax(other, 1.0));
-  PetscCall(PCSetOperators(other, A, A));
   PetscCall(PCSetUp(other));
   PetscCall(PCApply(other, b, x));
   PetscCall(CheckDifference(x, y, &diff));

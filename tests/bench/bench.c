@@ -235,3 +235,32 @@ PetscErrorCode BenchFileName(const char *path, char *name, size_t size)
   if (dot && dot != name) *dot = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode BenchFail(BenchFailures *f, const char *name, const char *what, const char *why)
+{
+  PetscFunctionBegin;
+  BenchProgress("FAILED: %s, %s: %s", name, what, why);
+  if (f->count == f->room) {
+    const PetscInt room = 2 * f->room + 64;
+    char(*more)[sizeof(f->text[0])];
+
+    PetscCall(PetscMalloc1(room, &more));
+    PetscCall(PetscArraycpy(more, f->text, f->count));
+    PetscCall(PetscFree(f->text));
+    f->text = more;
+    f->room = room;
+  }
+  PetscCall(PetscSNPrintf(f->text[f->count++], sizeof(f->text[0]), "%s, %s: %s", name, what, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BenchFailuresEnd(BenchFailures *f, PetscInt *count)
+{
+  PetscFunctionBegin;
+  *count = f->count;
+  if (f->count) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%" PetscInt_FMT " FAILED:\n", f->count));
+  for (PetscInt k = 0; k < f->count; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", f->text[k]));
+  PetscCall(PetscFree(f->text));
+  f->count = f->room = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -29,6 +29,15 @@ extern PetscErrorCode        BenchJSONNumber(BenchJSON, const char *, double);
 extern PetscErrorCode        BenchJSONEnd(BenchJSON);
 extern PetscErrorCode        BenchJSONClose(BenchJSON *);
 
+/* What failed, to be said again at the end; all zero before. */
+typedef struct {
+  PetscInt count, room;
+  char (*text)[800];
+} BenchFailures;
+extern PetscErrorCode BenchFail(BenchFailures *, const char *, const char *, const char *); /* case, what of it, why */
+/* Prints and forgets them. */
+extern PetscErrorCode BenchFailuresEnd(BenchFailures *, PetscInt *);
+
 /* Says on standard error what runs now, from the first rank. */
 extern void BenchProgress(const char *, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 

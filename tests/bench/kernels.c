@@ -23,8 +23,7 @@ enum {
   NRHS           = 16,
   STRATEGIES_MAX = 32,
   MATRICES_MAX   = 64,
-  WHY            = 600,
-  LINE           = 800
+  WHY            = 600
 };
 static const double hop       = 40e-9; /* s a level takes at least */
 static const double tolerance = 1e-10; /* of a result, relative to the largest entry */
@@ -81,9 +80,7 @@ typedef struct {
   cusparseHandle_t handle;
   double           bandwidth; /* bytes/s read and written by a copy on the device */
   BenchJSON        json;
-  PetscInt         failures;
-  PetscInt         room;
-  char (*failed)[LINE];
+  BenchFailures    failures;
 } Bench;
 
 /* A matrix on host and device, the reference's factor of it and its solutions. */
@@ -847,36 +844,18 @@ static PetscErrorCode RunSpSM(const Bench *bench, Triangles *t, Row *row)
 
 /* ---- output ---- */
 
-static PetscErrorCode Failed(Bench *bench, const char *matrix, const char *name, const char *why)
-{
-  PetscFunctionBegin;
-  BenchProgress("FAILED: %s, %s: %s", matrix, name, why);
-  if (bench->failures == bench->room) {
-    const PetscInt room = 2 * bench->room + 64;
-    char(*more)[LINE];
-
-    PetscCall(PetscMalloc1(room, &more));
-    PetscCall(PetscArraycpy(more, bench->failed, bench->failures));
-    PetscCall(PetscFree(bench->failed));
-    bench->failed = more;
-    bench->room   = room;
-  }
-  PetscCall(PetscSNPrintf(bench->failed[bench->failures++], LINE, "%s, %s: %s", matrix, name, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A wrong result of ours is a failure, one of cuSPARSE's is shown. */
 static PetscErrorCode Judge(Bench *bench, const Result *res, const Row *row, PetscBool ours)
 {
   PetscFunctionBegin;
-  if (row->failed) PetscCall(Failed(bench, res->name, row->name, row->why));
+  if (row->failed) PetscCall(BenchFail(&bench->failures, res->name, row->name, row->why));
   for (int p = 0; p < PHASES; p++) {
     if (!(row->error[p] > tolerance)) continue;
     if (ours) {
       char why[64];
 
       PetscCall(PetscSNPrintf(why, sizeof(why), "%s is off by %.1e", phases[p], row->error[p]));
-      PetscCall(Failed(bench, res->name, row->name, why));
+      PetscCall(BenchFail(&bench->failures, res->name, row->name, why));
     } else PetscCall(PetscPrintf(PETSC_COMM_SELF, "note: %s of %s on %s is off by %.1e\n", phases[p], row->name, res->name, row->error[p]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1069,7 +1048,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   BenchTry(ProblemCreate(name, file, &p), why, sizeof(why), &failed);
   if (failed) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: skipped: %s\n", name, why));
-    PetscCall(Failed(bench, name, "matrix", why));
+    PetscCall(BenchFail(&bench->failures, name, "matrix", why));
     BenchTry(ProblemDestroy(&p), why, sizeof(why), &failed);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -1266,13 +1245,10 @@ int main(int argc, char **argv)
     PetscCall(RunMatrix(bench, file ? files[k - ngiven] : given[k], file, &res[k]));
   }
   PetscCall(PrintSummary(bench, count, res));
-  if (bench->failures) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%" PetscInt_FMT " FAILED:\n", bench->failures));
-  for (PetscInt k = 0; k < bench->failures; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", bench->failed[k]));
-  PetscCall(PetscFree(bench->failed));
 
   for (PetscInt k = 0; k < ngiven; k++) PetscCall(PetscFree(given[k]));
   for (PetscInt k = 0; k < nfiles; k++) PetscCall(PetscFree(files[k]));
-  count = bench->failures;
+  PetscCall(BenchFailuresEnd(&bench->failures, &count));
   PetscCall(PetscFree(res));
   PetscCall(BenchJSONClose(&bench->json));
   /* after a kernel's fault nothing on the device can be freed, which is no second failure */

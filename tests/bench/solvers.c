@@ -23,8 +23,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
 enum {
   LIST  = 16,
   PAIRS = 5 * LIST, /* a problem each */
-  WHY   = 600,
-  LINE  = 800
+  WHY   = 600
 };
 static const double too_long = 4.0; /* s of a round, after which one round is enough */
 
@@ -82,21 +81,20 @@ typedef struct {
 } Pair;
 
 typedef struct {
-  PetscInt    repeat;
-  PetscReal   rtol, peclet;
-  PetscInt    max_it;
-  PetscBool   cpu, host_arrays;
-  PetscMPIInt ranks;
-  MatType     mattype;
-  VecType     vectype;
-  char       *only[LIST];
-  PetscInt    nonly;
-  BenchJSON   json;
-  Pair        pair[PAIRS];
-  PetscInt    npairs;
-  PetscInt    failures, prefixes;
-  PetscInt    room;
-  char (*failed)[LINE];
+  PetscInt      repeat;
+  PetscReal     rtol, peclet;
+  PetscInt      max_it;
+  PetscBool     cpu, host_arrays;
+  PetscMPIInt   ranks;
+  MatType       mattype;
+  VecType       vectype;
+  char         *only[LIST];
+  PetscInt      nonly;
+  BenchJSON     json;
+  Pair          pair[PAIRS];
+  PetscInt      npairs;
+  BenchFailures failures;
+  PetscInt      prefixes;
 } Bench;
 
 typedef struct {
@@ -358,24 +356,6 @@ static PetscErrorCode Run(Bench *bench, const Preconditioner *c, KSPType type, P
 
 /* ---- output ---- */
 
-static PetscErrorCode Failed(Bench *bench, const char *problem, const char *name, const char *why)
-{
-  PetscFunctionBegin;
-  BenchProgress("FAILED: %s, %s: %s", problem, name, why);
-  if (bench->failures == bench->room) {
-    const PetscInt room = 2 * bench->room + 64;
-    char(*more)[LINE];
-
-    PetscCall(PetscMalloc1(room, &more));
-    PetscCall(PetscArraycpy(more, bench->failed, bench->failures));
-    PetscCall(PetscFree(bench->failed));
-    bench->failed = more;
-    bench->room   = room;
-  }
-  PetscCall(PetscSNPrintf(bench->failed[bench->failures++], LINE, "%s, %s: %s", problem, name, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static double Total(const Outcome *o)
 {
   return o->failed || o->reason <= 0 ? NAN : o->setup + o->time;
@@ -560,9 +540,9 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s with %s", p->name, type));
     BenchTry(Run(bench, &list[c], type, p, &ksp, o), o->why, sizeof(o->why), &o->failed);
     if (o->failed) {
-      PetscCall(Failed(bench, what, o->name, o->why));
+      PetscCall(BenchFail(&bench->failures, what, o->name, o->why));
       o->setup = o->refactor = o->time = NAN;
-    } else if (o->reason <= 0) PetscCall(Failed(bench, what, o->name, KSPConvergedReasons[o->reason]));
+    } else if (o->reason <= 0) PetscCall(BenchFail(&bench->failures, what, o->name, KSPConvergedReasons[o->reason]));
     BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored); /* what an error left behind may not be fit to be destroyed */
   }
   if (n) PetscCall(PrintOutcomes(bench, p, type, n, all));
@@ -601,7 +581,7 @@ static PetscErrorCode RunRequest(const Request *q, int ntypes, const KSPType *ty
   BenchTry(CreateProblem(q, &p), why, sizeof(why), &failed);
   if (failed) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: skipped: %s\n", p.name, why));
-    PetscCall(Failed(q->bench, p.name, "matrix", why));
+    PetscCall(BenchFail(&q->bench->failures, p.name, "matrix", why));
   } else {
     for (int t = 0; t < ntypes; t++) PetscCall(RunProblem(q->bench, &p, types[t]));
   }
@@ -701,11 +681,8 @@ int main(int argc, char **argv)
     PetscCall(RunRequest(&q, 2, general));
   }
   PetscCall(PrintPairs(bench));
-  if (bench->failures) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%" PetscInt_FMT " FAILED:\n", bench->failures));
-  for (PetscInt k = 0; k < bench->failures; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", bench->failed[k]));
-  PetscCall(PetscFree(bench->failed));
 
-  failures = bench->failures;
+  PetscCall(BenchFailuresEnd(&bench->failures, &failures));
   for (PetscInt k = 0; k < nfiles; k++) PetscCall(PetscFree(files[k]));
   for (PetscInt k = 0; k < bench->nonly; k++) PetscCall(PetscFree(bench->only[k]));
   PetscCall(BenchJSONClose(&bench->json));
