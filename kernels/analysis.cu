@@ -320,11 +320,14 @@ __device__ __forceinline__ int lanes_of(const SyncILUDeviceTriangle &t, int i, i
   return length(t, i) > limit ? 5 : lanes;
 }
 
-__global__ void slice_keys_kernel(SyncILUDeviceTriangle t, int limit, int *level)
+/* Level, and behind it how wide the row makes its slice: rows of a slice had better be of one width, since the widest makes room for all. Long rows come last. */
+__global__ void slice_keys_kernel(SyncILUDeviceTriangle t, int lanes, int limit, int *level)
 {
   const long long i = global_thread();
 
-  if (i < t.n) level[i] = 2 * level[i] + (length(t, (int)i) > limit);
+  if (i >= t.n) return;
+  const int len = length(t, (int)i), wide = (len + (1 << lanes) - 1) >> lanes;
+  level[i] = level[i] << SYNCILU_WIDTH_BITS | (len > limit ? (1 << SYNCILU_WIDTH_BITS) - 1 : min(wide, (1 << SYNCILU_WIDTH_BITS) - 2));
 }
 
 /* Where a run of rows begins that may share slices: of equal number of lanes and, where asked for, of one level. */
@@ -499,9 +502,9 @@ cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, i
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern p, int *unsymmetric, cudaStream_t stream)
+cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  LAUNCH(symmetric_kernel, (long long)p.n * ROW_LANES, stream, p, unsymmetric);
+  LAUNCH(symmetric_kernel, (long long)p.n * ROW_LANES, stream, p, &traits->unsymmetric);
 }
 
 cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t stream)
@@ -569,9 +572,9 @@ cudaError_t SyncILUKernelGather(int n, const int *table, const int *index, int *
   LAUNCH(gather_kernel, n, stream, n, table, index, out);
 }
 
-cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int limit, int *level, cudaStream_t stream)
+cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int lanes, int limit, int *level, cudaStream_t stream)
 {
-  LAUNCH(slice_keys_kernel, t.n, stream, t, limit, level);
+  LAUNCH(slice_keys_kernel, t.n, stream, t, lanes, limit, level);
 }
 
 cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle t, const int *order, const int *level, int lanes, int limit, SyncILUSlice *slice, int *count, cudaStream_t stream)

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   const bool active = r < task.shape >> 3;
   const int  i      = active ? f.order[task.first + r] : 0;
   const int  begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
-  V *const   w       = LIST || len <= f.shared ? shared_row : (V *)f.scratch + begin;
+  V *const   w       = LIST || len <= f.shared ? shared_row : (V *)f.scratch + f.place[i];
   V          dropped = 0;
 
   for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
@@ -406,6 +406,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePatter
   }
 }
 
+__global__ void long_lengths_kernel(int n, const int *__restrict__ ptr, int shared, int *__restrict__ length)
+{
+  const long long i = global_thread();
+
+  if (i < n) length[i] = ptr[i + 1] - ptr[i] > shared ? ptr[i + 1] - ptr[i] : 0;
+}
+
 /* Slot by slot of L in ELL: where the entry opposite the diagonal stands, (k,i) for (i,k). */
 __global__ void opposite_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, int *__restrict__ at)
 {
@@ -596,7 +603,8 @@ cudaError_t launch(const SyncILUDeviceFactor &f, cudaStream_t stream)
 template <typename V, int LG, bool RELAX>
 cudaError_t launch_strategy(const SyncILUDeviceFactor &f, cudaStream_t stream)
 {
-  if (f.update) return f.many ? launch<V, LG, true, RELAX, 2 * SYNCILU_UPDATE_POLLS, true>(f, stream) : launch<V, LG, true, RELAX, SYNCILU_UPDATE_POLLS, false>(f, stream);
+  if (f.update && f.many && f.few) return launch<V, LG, true, RELAX, 2 * SYNCILU_UPDATE_POLLS, true>(f, stream);
+  if (f.update) return f.many ? launch<V, LG, true, RELAX, SYNCILU_UPDATE_POLLS, true>(f, stream) : launch<V, LG, true, RELAX, SYNCILU_UPDATE_POLLS, false>(f, stream);
   return f.prefetch ? launch<V, LG, false, RELAX, SYNCILU_SEARCH_POLLS, true>(f, stream) : launch<V, LG, false, RELAX, 1, false>(f, stream);
 }
 
@@ -685,9 +693,14 @@ cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *ord
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelLive(SyncILUDevicePattern p, int *live, cudaStream_t stream)
+cudaError_t SyncILUKernelLive(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  LAUNCH(live_kernel<4>, 4ll * p.n, stream, p, live);
+  LAUNCH(live_kernel<4>, 4ll * p.n, stream, p, &traits->live);
+}
+
+cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t stream)
+{
+  LAUNCH(long_lengths_kernel, (long long)n, stream, n, ptr, shared, length);
 }
 
 cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern p, SyncILUDeviceEll ell, int *at, cudaStream_t stream)

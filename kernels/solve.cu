@@ -221,26 +221,26 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) ell_kernel(SyncILUDeviceE
   }
 }
 
-/* a - b c where on is set. */
+/* a - b c where on is set: by a predicate, where the compiler would compute and choose. */
 __device__ __forceinline__ double subtract_product_if(bool on, double a, double b, double c)
 {
   asm("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n@p fma.rn.f64 %0, %1, %2, %0;\n}" : "+d"(a) : "d"(-b), "d"(c), "r"((int)on));
   return a;
 }
 
-/* How far the rows of a warp have come, with the near entries of each lane: lanes from which they come and values, the first `count` of them. */
-template <typename V, int R>
+/* The near entries of a lane: lanes from which they come and values, the first `count` of them; and the lanes of a row. */
+template <typename V>
 struct Near {
   int lane[POLLS], count, lanes;
   V   val[POLLS];
 };
 
 /*
-   x = base - T x (PIVOTS: one over that, and what) for the near entries, at most K a lane, SINGLE if a row has one lane only, as often as rows are behind one another. Each time all rows are computed anew: those whose predecessors are right
-   come out right, and then the same in every further step. So no step asks whose turn it is, and one more does no harm.
+   what = base - T x, and x the same (PIVOTS: one over it), for the near entries, at most K a lane, SINGLE if a row has one lane only, as often as rows are behind one another. Each time all rows are
+   computed anew: those whose predecessors are right come out right, and then the same in every further step. So no step asks whose turn it is, and one more does no harm.
 */
 template <typename V, int R, int MODE, int K, bool SINGLE>
-__device__ __forceinline__ void run_steps(const Near<V, R> &near, int steps, const SyncILUDevicePivoting &piv, const V *base, V *x, V *what)
+__device__ __forceinline__ void run_steps(const Near<V> &near, int steps, const SyncILUDevicePivoting &piv, const V *base, V *x, V *what)
 {
   for (int p = 0; p < steps; p += 2) {
 #pragma unroll
@@ -270,7 +270,7 @@ __device__ __forceinline__ void run_steps(const Near<V, R> &near, int steps, con
 }
 
 template <typename V, int R, int MODE, bool SINGLE>
-__device__ __forceinline__ void take_steps(int most, const Near<V, R> &near, int steps, const SyncILUDevicePivoting &piv, const V *base, V *x, V *what)
+__device__ __forceinline__ void take_steps(int most, const Near<V> &near, int steps, const SyncILUDevicePivoting &piv, const V *base, V *x, V *what)
 {
   switch (most) {
   case 0:
@@ -289,9 +289,9 @@ __device__ __forceinline__ void take_steps(int most, const Near<V, R> &near, int
 /*
    ELL by tiles: slices whose rows depend on each other, and that do not wait for each other in circles. A warp waits until all is there that its rows need from others (far entries), then goes through
    them in steps in which it looks at nothing but its registers (near entries, by shuffles), and publishes them together: on a grid there are several times fewer tiles than rows behind one another, and
-   a step takes a twentieth of what it takes to pass a value through memory. Rows have at most POLLS entries a lane.
+   a step takes a twentieth of what it takes to pass a value through memory. Rows have at most E entries a lane, at most POLLS of them near.
 */
-template <typename V, int R, int MODE>
+template <typename V, int R, int MODE, int E>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) tile_kernel(SyncILUDeviceEll ell, SyncILUDeviceSweep s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)
 {
   const int lane   = threadIdx.x & 31;
@@ -307,15 +307,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) tile_kernel(SyncILUDevice
   const bool         active = lane >> lg < d.shape >> 3;
   const size_t       at     = (size_t)d.offset * 32 + lane;
   const V           *x      = (V *)s.x + (size_t)group * ell.n * R;
-  V                  sum[R], base[R], what[R], scale = 1, v[POLLS], y[POLLS][R]; /* sum: in the end the solution */
-  int                c[POLLS];                                                   /* slots of far entries, -1 elsewhere */
-  Near<V, R>         near;
+  V                  sum[R], base[R], what[R], scale = 1, v[E], y[E][R]; /* sum: in the end the solution */
+  int                c[E];                                               /* slots of far entries, -1 elsewhere */
+  Near<V>            near;
   size_t             to    = 0;                                          /* PIVOTS: the row */
   unsigned           needs = 0, finished = __ballot_sync(FULL, !active); /* lanes */
   int                steps = 0;
 
 #pragma unroll
-  for (int k = 0; k < POLLS; k++) {
+  for (int k = 0; k < E; k++) {
     const bool there = k < d.width && active;
 
     c[k] = there ? ell.col[at + k * 32] : -1;
@@ -346,10 +346,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) tile_kernel(SyncILUDevice
     near.val[k]  = V(0);
   }
 #pragma unroll
-  for (int k = 0; k < POLLS; k++) {
+  for (int k = 0; k < E; k++) {
     if (c[k] >= d.first) {
 #pragma unroll
-      for (int l = 0; l <= k; l++) {
+      for (int l = 0; l <= k && l < POLLS; l++) {
         if (l == near.count) {
           near.lane[l] = (c[k] - d.first) << lg;
           near.val[l]  = v[k] * scale;
@@ -366,7 +366,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) tile_kernel(SyncILUDevice
   wait_at_gate(x + (size_t)(d.first - s.gate) * R, s.gate > 0 && d.first >= s.gate);
 
 #pragma unroll
-  for (int k = 0; k < POLLS; k++) {
+  for (int k = 0; k < E; k++) {
 #pragma unroll
     for (int r = 0; r < R; r++) y[k][r] = V(0);
     if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
@@ -375,17 +375,17 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) tile_kernel(SyncILUDevice
     bool all = true;
 
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) all &= are_set<V, R>(y[k]);
+    for (int k = 0; k < E; k++) all &= are_set<V, R>(y[k]);
     if (__all_sync(FULL, all)) break;
 #pragma unroll
-    for (int k = 0; k < POLLS; k++)
+    for (int k = 0; k < E; k++)
       if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
   }
 #pragma unroll
   for (int r = 0; r < R; r++) {
     /* not a product with zero where there is no entry: another's infinity must not come in */
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
+    for (int k = 0; k < E; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
     for (int o = lanes >> 1; o; o >>= 1) sum[r] += __shfl_xor_sync(FULL, sum[r], o);
     base[r] = MODE == PLAIN ? sum[r] * scale : sum[r];
     what[r] = base[r];
@@ -462,7 +462,8 @@ cudaError_t launch_ell(SyncILUDeviceEll ell, SyncILUDeviceSweep s, SyncILUDevice
 {
   const unsigned grid = blocks_of((Ticket)ell.slices * ((s.nrhs + R - 1) / R));
 
-  if (ell.tiled) tile_kernel<V, R, MODE><<<grid, SYNCILU_BLOCK_SWEEP, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+  if (ell.tiled > POLLS) tile_kernel<V, R, MODE, 2 * POLLS><<<grid, SYNCILU_BLOCK_SWEEP, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+  else if (ell.tiled) tile_kernel<V, R, MODE, POLLS><<<grid, SYNCILU_BLOCK_SWEEP, 0, stream>>>(ell, s, piv, (V *)pivot, status);
   else ell_kernel<V, R, MODE><<<grid, SYNCILU_BLOCK_SWEEP, 0, stream>>>(ell, s, piv, (V *)pivot, status);
   return cudaGetLastError();
 }

@@ -44,43 +44,70 @@ typedef struct {
   int                longest[2];  /* most entries of a row of L and of U */
   int                levels[2];
   int                width[2]; /* most rows on one level */
-  int                live;     /* whether entries beside the diagonal have updates */
   unsigned long long entries;  /* of L */
 } SyncILUDeviceCounts;
 
-/* How the numbering of the rows follows a grid. */
+/* What decides how a pattern is planned. */
 typedef struct {
-  int successive; /* rows that depend on the one before them; zero before */
-  int line;       /* the least distance from a row to one it depends on, beyond 1; INT_MAX before, as the next */
-  int plane;      /* and beyond the line and 1 */
-  int across;     /* whether a row depends on another that is not behind it in every direction; zero before */
-} SyncILUDeviceGrid;
+  int live;        /* whether entries beside the diagonal have updates; zero before */
+  int unsymmetric; /* zero before */
+  int successive;  /* rows that depend on the one before them; zero before */
+  int blocks;      /* bit b, of 2 to SYNCILU_BLOCK_ROWS: each row depends on all rows before it in its block of b rows; all of these before */
+  int near[3];     /* least distances from a row to one it depends on: beyond 1, beyond the first of these and 1, and beyond that and 2; INT_MAX before */
+  int across[2];   /* whether a row depends on another that is not behind it in every direction of the grid that these suggest, straight or slanted; zero before */
+} SyncILUDeviceTraits;
 
 /*
-   Tiles: boxes of a grid whose numbering the rows follow, x first; where there is no grid, of a single line. No two rows may depend on each other that are not in the same sense behind one another in every
-   direction: then tiles do not wait for each other in circles.
+   Tiles: boxes of a grid whose numbering the rows follow, x first; where there is no grid, runs of successive rows, which for several unknowns a point may be those of a point. No two rows on a grid may
+   depend on each other that are not in the same sense behind one another in every direction: then tiles do not wait for each other in circles. Where a row depends on neighbours on both sides of the line or plane before, as in 9- and 27-point stencils, the grid is slanted until they are
+   behind it: x + slant (y + 2 z), y + slant z, z in place of x, y, z.
 */
 typedef struct {
-  int n;
+  int n, slant;
+  int run;       /* rows of a run; 0 where there is a grid */
   int points[3]; /* of the grid: n is their product */
-  int edge[3];   /* logarithms of the edges of a tile, at most 32 rows */
+  int edge[3];   /* logarithms of the edges of a tile, at most 32 rows; of a run the places, a power of two */
   int tiles[3];
 } SyncILUTiling;
 
 #if defined(__CUDACC__)
 __host__ __device__
 #endif
-  /* Whether distances between lines and planes are those of a grid with n points. */
+  /* The grid that distances between neighbours suggest: in lines whose neighbours are at one distance, or at three that follow one another; planes the same. */
   static inline int
-  SyncILUGridPoints(int n, int line, int plane, int *points)
+  SyncILUGridPoints(int n, const int *near, int *points)
 {
-  const int flat = plane == INT_MAX;
+  const int box = near[0] < INT_MAX - 2 && near[1] == near[0] + 2, x = near[0] < INT_MAX - 2 ? near[0] + box : INT_MAX, far = near[1 + box];
+  int       k;
 
-  if (line == INT_MAX || n % line || (!flat && (plane % line || n % plane))) return 0;
-  points[0] = line;
-  points[1] = (flat ? n : plane) / line;
-  points[2] = flat ? 1 : n / plane;
-  return 1;
+  if (x == INT_MAX || n % x) return 0;
+  points[0] = x;
+  points[1] = n / x;
+  points[2] = 1;
+  if (far == INT_MAX) return 1;
+  /* the nearest point of the plane before may be at its corner, on a side, or straight behind */
+  for (k = 0; k < 4; k++) {
+    const int corner = (box ? 3 - k : k), plane = far + (corner & 2 ? x : 0) + (corner & 1 ? 1 : 0);
+
+    if (plane % x == 0 && n % plane == 0) {
+      points[1] = plane / x;
+      points[2] = n / plane;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* Points of the grid in each direction, slanted. */
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
+  static inline void
+  SyncILUGridExtents(const int *points, int slant, int *extent)
+{
+  extent[0] = points[0] + slant * (points[1] - 1 + 2 * (points[2] - 1));
+  extent[1] = points[1] + slant * (points[2] - 1);
+  extent[2] = points[2];
 }
 
 /* 32 lanes that share the rows of the slots first and up. */
@@ -93,7 +120,7 @@ typedef struct {
 /* A triangular matrix in sliced ELL: rows in the order they are solved for. */
 typedef struct {
   int                 n, slices;
-  int                 tiled; /* a slice may wait for all that its rows need from others at once, and has at most SYNCILU_POLLS entries a lane */
+  int                 tiled; /* 0, or slices may wait for all that their rows need from others at once, and have at most so many entries a lane: SYNCILU_POLLS or twice that */
   const SyncILUSlice *slice;
   const int          *order; /* row of each slot */
   const int          *col;   /* slots; -1 where a slice is padded */
@@ -131,14 +158,16 @@ typedef struct {
   void                 *size;  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
   const int            *order; /* of the rows; after those they depend on */
   int                   tasks;
-  const SyncILUSlice   *task;     /* rows that a warp takes, of one level; NULL: one each */
-  const unsigned short *update;   /* list: by round and lane, place in the pivot row's U' * 256 + place in the row; 0xffff: none. NULL: vect */
-  const unsigned char  *source;   /* list: by round and row of the task, place of the pivot row's entry in the row */
-  int                   lanes;    /* logarithm of the lanes a row, from 2 to 5 */
-  int                   shared;   /* most entries of a row that fit shared memory */
-  int                   lower;    /* most entries of a row of L whose pivot rows shared memory has places for; list: of all rows */
-  int                   many;     /* list: rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
-  void                 *scratch;  /* for rows that do not: as large as val; NULL if there is none */
+  const SyncILUSlice   *task;    /* rows that a warp takes, of one level; NULL: one each */
+  const unsigned short *update;  /* list: by round and lane, place in the pivot row's U' * 256 + place in the row; 0xffff: none. NULL: vect */
+  const unsigned char  *source;  /* list: by round and row of the task, place of the pivot row's entry in the row */
+  int                   lanes;   /* logarithm of the lanes a row, from 2 to 5 */
+  int                   shared;  /* most entries of a row that fit shared memory */
+  int                   lower;   /* most entries of a row of L whose pivot rows shared memory has places for; list: of all rows */
+  int                   many;    /* list: rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
+  int                   few;     /* list: levels have fewer tasks than run at once, so that what a warp takes of a multiprocessor does not matter */
+  void                 *scratch; /* for rows that do not, and where each of them has its place; NULL if there is none */
+  const int            *place;
   int                   prefetch; /* vect: search for the next updates while some are waited for */
   int                   gate;     /* a row waits at the gate for the pivot of the row that comes so many before it, 0: there is no gate */
   unsigned long long   *ticket;   /* zero */
@@ -166,7 +195,8 @@ typedef struct {
    Analysis. n rows, ptr and col as in CSR.
 
    Rows looks through the columns, finds the diagonals and counts. Levels (longest row of either triangle; levels poisoned, ticket zero) gives the earliest levels of L and, with both, of U; on a symmetric pattern LevelsMirror gives the latest of U from the earliest of L. LevelsLate moves the rows of one of
-   them to the latest (all at the last one before, count and ticket zero). Order sorts rows stably by key, at most max; LevelWidth takes the sorted keys, of which level is key >> shift. Slices cuts the order into slices of
+   them to the latest (all at the last one before, count and ticket zero). Order sorts rows stably by key, at most max; SliceKeys adds the width of the rows to the level, in
+   SYNCILU_WIDTH_BITS bits, those of more than limit entries last; LevelWidth takes the sorted keys, of which level is key >> shift. Slices cuts the order into slices of
    1 << lanes lanes a row, or of a whole warp for rows of more than limit entries, and with level given at the ends of levels; SliceRows, SliceWidths (of its triangle's entries; width[slices] is left alone), Offsets
    of the widths and SliceOffsets complete them. Columns goes back from ELL to CSR, with diag the diagonal too. Transpose gives the rows of the transposed triangle and where their entries stand. Map finds the entries of a pattern, in the ordering row and col, in
    another matrix.
@@ -174,7 +204,7 @@ typedef struct {
 extern cudaError_t SyncILUKernelProbe(void); /* whether the kernels were built for the current device */
 extern cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
 extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, SyncILUDeviceCounts *, cudaStream_t);
-extern cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern, int *unsymmetric, cudaStream_t);
+extern cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle, int forward, int *level, int *count, unsigned long long *ticket, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t);
@@ -184,7 +214,7 @@ extern cudaError_t SyncILUKernelIota(int n, int reverse, int *order, cudaStream_
 extern cudaError_t SyncILUKernelReverse(int n, const int *order, int *reversed, cudaStream_t);
 extern cudaError_t SyncILUKernelInvert(int n, const int *order, int *inverse, cudaStream_t);
 extern cudaError_t SyncILUKernelGather(int n, const int *table, const int *index, int *out, cudaStream_t);
-extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int limit, int *level, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int limit, int *level, cudaStream_t);
 extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *level, int lanes, int limit, SyncILUSlice *, int *count, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int slices, SyncILUSlice *, int *width, cudaStream_t);
@@ -196,23 +226,28 @@ extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncIL
 extern cudaError_t SyncILUKernelMap(SyncILUDevicePattern, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t);
 
 /*
-   Tiles. Grid looks for a grid. TileSizes counts for each tile itself and the others that it depends on, in L and in U: their offsets are the ptr of a pattern, of which TilePattern writes the rest. TileOrder takes
-   them in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and offsets) and the order of the rows; in reversed ones, those of U, the rows come last first.
+   Tiles. Grid looks for a grid. RowLevels and TileLevels give the levels that follow from a grid, of its rows for L; of its tiles for L and for U, those without rows coming last, with the number of the others
+   (zero before). RunSizes counts for each run itself and the others that it depends on, in L and in U: their offsets are the ptr of a pattern, of which RunPattern writes the rest.
+   TileOrder takes so many tiles in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and offsets) and the order of the rows; in reversed ones, those of U, the rows come
+   last first.
 */
-extern cudaError_t SyncILUKernelGrid(SyncILUDevicePattern, SyncILUDeviceGrid *, cudaStream_t);
-extern cudaError_t SyncILUKernelTileSizes(SyncILUDevicePattern, SyncILUTiling, int *size, cudaStream_t);
-extern cudaError_t SyncILUKernelTilePattern(SyncILUDevicePattern, SyncILUTiling, const int *ptr, int *diag, int *col, cudaStream_t);
-extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling, const int *tile, int reversed, int lanes, SyncILUSlice *, int *order, cudaStream_t);
+extern cudaError_t SyncILUKernelGrid(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
+extern cudaError_t SyncILUKernelRowLevels(SyncILUTiling, int *level, cudaStream_t);
+extern cudaError_t SyncILUKernelTileLevels(SyncILUTiling, int *levelL, int *levelU, int *filled, cudaStream_t);
+extern cudaError_t SyncILUKernelRunSizes(SyncILUDevicePattern, SyncILUTiling, int *size, cudaStream_t);
+extern cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern, SyncILUTiling, const int *ptr, int *diag, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling, int tiles, const int *tile, int reversed, int lanes, SyncILUSlice *, int *order, cudaStream_t);
 
 /*
    Plan of the factorization. Live tells whether entries beside the diagonal have updates. ListRounds counts the rounds of each row for 4, 8, 16 and 32 lanes (searching with 1 << lanes of them), or, with
    rounds NULL, adds those for 4 of one row of every stride to sum;
    ListWidths takes from these the rounds of each task (into its width and width[task]), Lists writes the updates at its offset. Opposite finds (k,i) for each (i,k) of L in ELL.
 */
-extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, int *live, cudaStream_t);
+extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t);
 extern cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, cudaStream_t);
 extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int lanes, const int *order, int tasks, const SyncILUSlice *, unsigned short *update, unsigned char *source, cudaStream_t);
+extern cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t); /* of rows of more than `shared` entries; 0 for others */
 extern cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern, SyncILUDeviceEll, int *at, cudaStream_t);
 extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, const int *order, int *index, cudaStream_t);
 

@@ -13,123 +13,28 @@ using namespace syncilu;
 namespace
 {
 
-__device__ __forceinline__ int tile_of(const SyncILUTiling &t, int row)
-{
-  const int line = row / t.points[0], x = row - line * t.points[0], z = line / t.points[1], y = line - z * t.points[1];
-
-  return ((z >> t.edge[2]) * t.tiles[1] + (y >> t.edge[1])) * t.tiles[0] + (x >> t.edge[0]);
-}
-
-/* The rows of a tile, which at the ends of the grid has fewer than elsewhere. */
-struct Box {
-  int first, nx, ny, rows;
+struct Point {
+  int x, y, z;
 };
 
-__device__ __forceinline__ Box box_of(const SyncILUTiling &t, int tile)
+__device__ __forceinline__ Point point_of(const int *points, int slant, int row)
 {
-  int at[3], points[3], k = tile / t.tiles[0];
-  Box b;
+  const int line = row / points[0], z = line / points[1], y = line - z * points[1];
 
-  at[0] = tile - k * t.tiles[0];
-  at[2] = k / t.tiles[1];
-  at[1] = k - at[2] * t.tiles[1];
-  for (int c = 0; c < 3; c++) {
-    at[c] <<= t.edge[c];
-    points[c] = min(1 << t.edge[c], t.points[c] - at[c]);
-  }
-  b.first = (at[2] * t.points[1] + at[1]) * t.points[0] + at[0];
-  b.nx    = points[0];
-  b.ny    = points[1];
-  b.rows  = points[0] * points[1] * points[2];
-  return b;
+  return {row - line * points[0] + slant * (y + 2 * z), y + slant * z, z};
 }
 
-__device__ __forceinline__ int row_of(const SyncILUTiling &t, const Box &b, int k)
+/* Place k of a tile; the row there, or -1: tiles at the ends of the grid are not full. */
+__device__ __forceinline__ int row_at(const SyncILUTiling &t, int tile, int k)
 {
-  const int line = k / b.nx, z = line / b.ny;
+  if (t.run) return k < t.run && tile * t.run + k < t.n ? tile * t.run + k : -1;
+  const int line = tile / t.tiles[0], tz = line / t.tiles[1];
+  const int z = (tz << t.edge[2]) + (k >> (t.edge[0] + t.edge[1]));
+  const int y = ((line - tz * t.tiles[1]) << t.edge[1]) + ((k >> t.edge[0]) & ((1 << t.edge[1]) - 1)) - t.slant * z;
+  const int x = ((tile - line * t.tiles[0]) << t.edge[0]) + (k & ((1 << t.edge[0]) - 1)) - t.slant * (y + 2 * z);
 
-  return b.first + (z * t.points[1] + line - z * b.ny) * t.points[0] + k - line * b.nx;
-}
-
-/* How many rows depend on the one before them, and the least distance beyond 1. */
-__global__ void grid_lines_kernel(SyncILUDevicePattern p, SyncILUDeviceGrid *grid)
-{
-  const long long i          = global_thread();
-  bool            successive = false;
-  int             least      = INT_MAX;
-
-  if (i < p.n) {
-    for (int e = p.diag[i] - 1; e >= p.ptr[i]; e--) { /* from the nearest on */
-      const int distance = (int)i - p.col[e];
-
-      if (distance == 1) successive = true;
-      else {
-        least = distance;
-        break;
-      }
-    }
-  }
-  least          = __reduce_min_sync(FULL, least);
-  const int rows = __syncthreads_count(successive);
-  if ((threadIdx.x & 31) == 0 && least < load_relaxed(&grid->line)) atomicMin(&grid->line, least);
-  if (threadIdx.x == 0 && rows) atomicAdd(&grid->successive, rows);
-}
-
-__global__ void grid_planes_kernel(SyncILUDevicePattern p, SyncILUDeviceGrid *grid)
-{
-  const long long i     = global_thread();
-  const int       line  = grid->line;
-  int             least = INT_MAX;
-
-  if (i < p.n && line < INT_MAX) {
-    for (int e = p.diag[i] - 1; e >= p.ptr[i] && least == INT_MAX; e--) {
-      const int distance = (int)i - p.col[e];
-
-      if (distance > line + 1) least = distance;
-    }
-  }
-  least = __reduce_min_sync(FULL, least);
-  if ((threadIdx.x & 31) == 0 && least < load_relaxed(&grid->plane)) atomicMin(&grid->plane, least);
-}
-
-__global__ void grid_across_kernel(SyncILUDevicePattern p, SyncILUDeviceGrid *grid)
-{
-  const long long t = global_thread();
-  const int       i = (int)(t / ROW_LANES);
-  int             points[3];
-
-  if (t / ROW_LANES >= p.n || !SyncILUGridPoints(p.n, grid->line, grid->plane, points) || load_relaxed(&grid->across)) return;
-  const int line = i / points[0], x = i - line * points[0], z = line / points[1], y = line - z * points[1];
-  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) {
-    const int j = p.col[e], jline = j / points[0], jx = j - jline * points[0], jz = jline / points[1], jy = jline - jz * points[1];
-
-    if (j < i ? jx > x || jy > y || jz > z : jx < x || jy < y || jz < z) {
-      store_relaxed(&grid->across, 1);
-      return;
-    }
-  }
-}
-
-/* Each other tile of L or U that the tile of this warp depends on, once for every entry's place in the rows: f(tile, which of them). Returns how many there are. */
-template <typename F>
-__device__ __forceinline__ int depends(const SyncILUDevicePattern &p, const SyncILUTiling &t, int own, bool upper, F f)
-{
-  const int lane = threadIdx.x & 31, lg = 5 - t.edge[0] - t.edge[1] - t.edge[2], k = lane >> lg;
-  const Box b   = box_of(t, own);
-  const int i   = k < b.rows ? row_of(t, b, k) : 0;
-  const int end = k < b.rows ? (upper ? p.ptr[i + 1] : p.diag[i]) : 0;
-  int       n   = 0;
-
-  for (int e = k < b.rows ? (upper ? p.diag[i] + 1 : p.ptr[i]) + (lane & ((1 << lg) - 1)) : 0; __any_sync(FULL, e < end); e += 1 << lg) {
-    const int      tile  = e < end ? tile_of(t, p.col[e]) : own;
-    const unsigned same  = __match_any_sync(FULL, tile);
-    const bool     first = tile != own && __ffs(same) - 1 == lane;
-    const unsigned all   = __ballot_sync(FULL, first);
-
-    if (first) f(tile, n + __popc(all & ((1u << lane) - 1)));
-    n += __popc(all);
-  }
-  return n;
+  if (x < 0 || x >= t.points[0] || y < 0 || y >= t.points[1] || z >= t.points[2]) return -1;
+  return (z * t.points[1] + y) * t.points[0] + x;
 }
 
 __device__ __forceinline__ int tiles_of(const SyncILUTiling &t)
@@ -137,91 +42,228 @@ __device__ __forceinline__ int tiles_of(const SyncILUTiling &t)
   return t.tiles[0] * t.tiles[1] * t.tiles[2];
 }
 
-__global__ void tile_sizes_kernel(SyncILUDevicePattern p, SyncILUTiling t, int *__restrict__ size)
+/* On how many rows right before it each one depends: how many on one, and what blocks these make; and the least distance beyond 1. */
+__global__ void grid_lines_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
+{
+  const long long i      = global_thread();
+  int             before = 0, least = INT_MAX;
+  unsigned        blocks = FULL;
+
+  if (i < p.n) {
+    const int begin = p.ptr[i], diag = p.diag[i];
+
+    while (before < SYNCILU_BLOCK_ROWS && diag - before > begin && p.col[diag - 1 - before] == (int)i - 1 - before) before++;
+    if (before > 1) least = 2;
+    else if (diag - before > begin) least = (int)i - p.col[diag - 1 - before];
+#pragma unroll
+    for (int b = 2; b <= SYNCILU_BLOCK_ROWS; b++)
+      if (before < (int)(i % b)) blocks &= ~(1u << b);
+  }
+  least          = __reduce_min_sync(FULL, least);
+  blocks         = __reduce_and_sync(FULL, blocks);
+  const int rows = __syncthreads_count(before > 0);
+  if ((threadIdx.x & 31) == 0) {
+    if (least < load_relaxed(traits->near)) atomicMin(traits->near, least);
+    if (load_relaxed(&traits->blocks) & ~(int)blocks) atomicAnd(&traits->blocks, (int)blocks);
+  }
+  if (threadIdx.x == 0 && rows) atomicAdd(&traits->successive, rows);
+}
+
+__global__ void grid_planes_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
+{
+  const long long i        = global_thread();
+  const int       line     = traits->near[0];
+  int             least[2] = {INT_MAX, INT_MAX};
+
+  if (i < p.n && line < INT_MAX - 2) {
+    for (int e = p.diag[i] - 1; e >= p.ptr[i] && least[1] == INT_MAX; e--) {
+      const int distance = (int)i - p.col[e];
+
+#pragma unroll
+      for (int k = 0; k < 2; k++)
+        if (distance > line + 1 + k) least[k] = min(least[k], distance);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    least[k] = __reduce_min_sync(FULL, least[k]);
+    if ((threadIdx.x & 31) == 0 && least[k] < load_relaxed(&traits->near[1 + k])) atomicMin(&traits->near[1 + k], least[k]);
+  }
+}
+
+__global__ void grid_across_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
+{
+  const long long t = global_thread();
+  const int       i = (int)(t / ROW_LANES);
+  int             points[3];
+
+  if (t / ROW_LANES >= p.n || !SyncILUGridPoints(p.n, traits->near, points)) return;
+  for (int slant = 0; slant < 2; slant++) {
+    if (load_relaxed(&traits->across[slant])) continue;
+    const Point a = point_of(points, slant, i);
+    for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) {
+      const Point b = point_of(points, slant, p.col[e]);
+
+      if (p.col[e] < i ? b.x > a.x || b.y > a.y || b.z > a.z : b.x < a.x || b.y < a.y || b.z < a.z) {
+        store_relaxed(&traits->across[slant], 1);
+        break;
+      }
+    }
+  }
+}
+
+/* Each other run of L or U that the run of this warp depends on, once for every entry's place in the rows: f(run, which of them). Returns how many there are. */
+template <typename F>
+__device__ __forceinline__ int depends(const SyncILUDevicePattern &p, const SyncILUTiling &t, int own, bool upper, F f)
+{
+  const int  lane = threadIdx.x & 31, lg = 5 - t.edge[0], i = row_at(t, own, lane >> lg);
+  const bool row = i >= 0;
+  const int  end = row ? (upper ? p.ptr[i + 1] : p.diag[i]) : 0;
+  int        n   = 0;
+
+  for (int e = row ? (upper ? p.diag[i] + 1 : p.ptr[i]) + (lane & ((1 << lg) - 1)) : 0; __any_sync(FULL, e < end); e += 1 << lg) {
+    const int      run   = e < end ? p.col[e] / t.run : own;
+    const unsigned same  = __match_any_sync(FULL, run);
+    const bool     first = run != own && __ffs(same) - 1 == lane;
+    const unsigned all   = __ballot_sync(FULL, first);
+
+    if (first) f(run, n + __popc(all & ((1u << lane) - 1)));
+    n += __popc(all);
+  }
+  return n;
+}
+
+__global__ void run_sizes_kernel(SyncILUDevicePattern p, SyncILUTiling t, int *__restrict__ size)
 {
   const long long k = global_thread() >> 5;
 
-  if (k >= tiles_of(t)) return;
+  if (k >= t.tiles[0]) return;
   int n = 1;
   for (int upper = 0; upper < 2; upper++) n += depends(p, t, (int)k, upper, [](int, int) {});
   if ((threadIdx.x & 31) == 0) size[k] = n;
 }
 
-__global__ void tile_pattern_kernel(SyncILUDevicePattern p, SyncILUTiling t, const int *__restrict__ ptr, int *__restrict__ diag, int *__restrict__ col)
+__global__ void run_pattern_kernel(SyncILUDevicePattern p, SyncILUTiling t, const int *__restrict__ ptr, int *__restrict__ diag, int *__restrict__ col)
 {
   const long long k = global_thread() >> 5;
 
-  if (k >= tiles_of(t)) return;
+  if (k >= t.tiles[0]) return;
   int at = ptr[k];
-  at += depends(p, t, (int)k, false, [=](int tile, int n) { col[at + n] = tile; });
+  at += depends(p, t, (int)k, false, [=](int run, int n) { col[at + n] = run; });
   if ((threadIdx.x & 31) == 0) {
     diag[k] = at;
     col[at] = (int)k;
   }
-  depends(p, t, (int)k, true, [=](int tile, int n) { col[at + 1 + n] = tile; });
+  depends(p, t, (int)k, true, [=](int run, int n) { col[at + 1 + n] = run; });
 }
 
-__global__ void tile_rows_kernel(SyncILUTiling t, const int *__restrict__ tile, int *__restrict__ rows)
+/* Whoever depends on another is behind it in some direction and before it in none: the sum of the coordinates is a level, of rows as of tiles. */
+__global__ void row_levels_kernel(SyncILUTiling t, int *__restrict__ level)
 {
-  const long long k = global_thread();
+  const long long i = global_thread();
 
-  if (k < tiles_of(t)) rows[k] = box_of(t, tile[k]).rows;
+  if (i >= t.n) return;
+  const Point p = point_of(t.points, t.slant, (int)i);
+  level[i]      = p.x + p.y + p.z;
 }
 
-/* A thread a row of each tile. */
-__global__ void tile_order_kernel(SyncILUTiling t, const int *__restrict__ tile, const int *__restrict__ first, bool reversed, int lanes, SyncILUSlice *__restrict__ slice, int *__restrict__ order)
+/* The rest of this file: as many lanes a tile as it has places. Which of them have rows, in the lowest bits. */
+__device__ __forceinline__ unsigned places(bool row, int places, int place)
 {
-  const long long g  = global_thread();
-  const int       lg = t.edge[0] + t.edge[1] + t.edge[2];
-  const long long k  = g >> lg;
-  const int       r  = (int)(g & ((1 << lg) - 1));
+  const unsigned all = __ballot_sync(FULL, row) >> ((threadIdx.x & 31) - place);
 
-  if (k >= tiles_of(t)) return;
-  const Box b = box_of(t, tile[k]);
-  if (r < b.rows) order[first[k] + r] = row_of(t, b, reversed ? b.rows - 1 - r : r);
-  if (r == 0) {
+  return places == 32 ? all : all & ((1u << places) - 1);
+}
+
+__global__ void tile_levels_kernel(SyncILUTiling t, int lg, int *__restrict__ levelL, int *__restrict__ levelU, int *filled)
+{
+  const long long g = global_thread(), k = g >> lg;
+  const int       r    = (int)(g & ((1 << lg) - 1));
+  const bool      tile = k < tiles_of(t), some = places(tile && row_at(t, (int)k, r) >= 0, 1 << lg, r) != 0;
+  const int       levels = t.tiles[0] + t.tiles[1] + t.tiles[2] - 2;
+
+  if (tile && r == 0) {
+    const int line = (int)k / t.tiles[0], z = line / t.tiles[1], level = (int)k - line * t.tiles[0] + line - z * t.tiles[1] + z;
+
+    levelL[k] = some ? level : levels;
+    levelU[k] = some ? levels - 1 - level : levels;
+  }
+  const int count = __syncthreads_count(tile && r == 0 && some);
+  if (threadIdx.x == 0 && count) atomicAdd(filled, count);
+}
+
+__global__ void tile_rows_kernel(SyncILUTiling t, int lg, int tiles, const int *__restrict__ tile, int *__restrict__ rows)
+{
+  const long long g = global_thread(), k = g >> lg;
+  const int       r   = (int)(g & ((1 << lg) - 1));
+  const unsigned  all = places(k < tiles && row_at(t, tile[k], r) >= 0, 1 << lg, r);
+
+  if (k < tiles && r == 0) rows[k] = __popc(all);
+}
+
+__global__ void tile_order_kernel(SyncILUTiling t, int lg, int tiles, const int *__restrict__ tile, const int *__restrict__ first, bool reversed, int lanes, SyncILUSlice *__restrict__ slice, int *__restrict__ order)
+{
+  const long long g = global_thread(), k = g >> lg;
+  const int       r    = (int)(g & ((1 << lg) - 1));
+  const int       row  = k < tiles ? row_at(t, tile[k], r) : -1;
+  const unsigned  all  = places(row >= 0, 1 << lg, r);
+  const int       rows = __popc(all), before = __popc(all & ((1u << r) - 1));
+
+  if (row >= 0) order[first[k] + (reversed ? rows - 1 - before : before)] = row;
+  if (k < tiles && r == 0) {
     SyncILUSlice s;
 
     s.offset = 0;
     s.first  = first[k];
     s.width  = 0;
-    s.shape  = lanes | b.rows << 3;
+    s.shape  = lanes | rows << 3;
     slice[k] = s;
   }
 }
 
-long long count(const SyncILUTiling &t)
+/* Logarithm of the places of a tile. */
+int places_of(const SyncILUTiling &t)
 {
-  return (long long)t.tiles[0] * t.tiles[1] * t.tiles[2];
+  return t.edge[0] + t.edge[1] + t.edge[2];
 }
 
 } // namespace
 
-cudaError_t SyncILUKernelGrid(SyncILUDevicePattern p, SyncILUDeviceGrid *grid, cudaStream_t stream)
+cudaError_t SyncILUKernelGrid(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
   if (!p.n) return cudaSuccess;
-  grid_lines_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, grid);
-  grid_planes_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, grid);
-  LAUNCH(grid_across_kernel, (long long)p.n * ROW_LANES, stream, p, grid);
+  grid_lines_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, traits);
+  grid_planes_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, traits);
+  LAUNCH(grid_across_kernel, (long long)p.n * ROW_LANES, stream, p, traits);
 }
 
-cudaError_t SyncILUKernelTileSizes(SyncILUDevicePattern p, SyncILUTiling t, int *size, cudaStream_t stream)
+cudaError_t SyncILUKernelRunSizes(SyncILUDevicePattern p, SyncILUTiling t, int *size, cudaStream_t stream)
 {
-  LAUNCH(tile_sizes_kernel, 32 * count(t), stream, p, t, size);
+  LAUNCH(run_sizes_kernel, 32ll * t.tiles[0], stream, p, t, size);
 }
 
-cudaError_t SyncILUKernelTilePattern(SyncILUDevicePattern p, SyncILUTiling t, const int *ptr, int *diag, int *col, cudaStream_t stream)
+cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern p, SyncILUTiling t, const int *ptr, int *diag, int *col, cudaStream_t stream)
 {
-  LAUNCH(tile_pattern_kernel, 32 * count(t), stream, p, t, ptr, diag, col);
+  LAUNCH(run_pattern_kernel, 32ll * t.tiles[0], stream, p, t, ptr, diag, col);
 }
 
-cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling t, const int *tile, int reversed, int lanes, SyncILUSlice *slice, int *order, cudaStream_t stream)
+cudaError_t SyncILUKernelRowLevels(SyncILUTiling t, int *level, cudaStream_t stream)
 {
-  const int    tiles      = (int)count(t);
-  const size_t array      = round_up(((size_t)tiles + 1) * sizeof(int));
-  int *const   first      = (int *)workspace;
-  size_t       scan_bytes = 0;
-  cudaError_t  err;
+  LAUNCH(row_levels_kernel, (long long)t.n, stream, t, level);
+}
+
+cudaError_t SyncILUKernelTileLevels(SyncILUTiling t, int *levelL, int *levelU, int *filled, cudaStream_t stream)
+{
+  LAUNCH(tile_levels_kernel, (long long)t.tiles[0] * t.tiles[1] * t.tiles[2] << places_of(t), stream, t, places_of(t), levelL, levelU, filled);
+}
+
+cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling t, int tiles, const int *tile, int reversed, int lanes, SyncILUSlice *slice, int *order, cudaStream_t stream)
+{
+  const size_t    array      = round_up(((size_t)tiles + 1) * sizeof(int));
+  const long long threads    = (long long)tiles << places_of(t);
+  int *const      first      = (int *)workspace;
+  size_t          scan_bytes = 0;
+  cudaError_t     err;
 
   if (!workspace) {
     err    = SyncILUKernelOffsets(NULL, &scan_bytes, tiles, first, stream);
@@ -232,8 +274,8 @@ cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling
   scan_bytes = *bytes - array;
   err        = cudaMemsetAsync(first + tiles, 0, sizeof(int), stream);
   if (err != cudaSuccess) return err;
-  tile_rows_kernel<<<blocks_for(tiles, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, tile, first);
+  tile_rows_kernel<<<blocks_for(threads, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, places_of(t), tiles, tile, first);
   err = SyncILUKernelOffsets((char *)workspace + array, &scan_bytes, tiles, first, stream);
   if (err != cudaSuccess) return err;
-  LAUNCH(tile_order_kernel, (long long)tiles << (t.edge[0] + t.edge[1] + t.edge[2]), stream, t, tile, first, reversed != 0, lanes, slice, order);
+  LAUNCH(tile_order_kernel, threads, stream, t, places_of(t), tiles, tile, first, reversed != 0, lanes, slice, order);
 }

@@ -26,11 +26,12 @@
 
 /* Rows of a tile from which on tiles are worth it, and the mean length that chains of successive rows must have where there is no grid. */
 #define SYNCILU_TILE_ROWS  4
+#define SYNCILU_BLOCK_ROWS 8 /* most rows of a point that make a tile */
 #define SYNCILU_TILE_CHAIN 1024
 
 /* Nanoseconds from level to level through memory, and from row to row within a tile. */
 #define SYNCILU_HOP  700
-#define SYNCILU_STEP 50
+#define SYNCILU_STEP 20
 
 /* Mean entries of a row of the factor for each of its lanes in the factorization with lists. */
 #define SYNCILU_LIST_ENTRIES 3.5
@@ -41,6 +42,11 @@
 
 /* Entries a lane takes of a row with more than SYNCILU_LONG_ROW times the usual: such rows get a warp of their own. */
 #define SYNCILU_LONG_ROW 8
+
+/* Rows of a level are sorted by width, in so many bits, where rows differ by more than this from the mean and levels have so many of them that more slices at their ends do not matter. */
+#define SYNCILU_WIDTH_BITS 4
+#define SYNCILU_WIDTH_MEAN 1.5
+#define SYNCILU_WIDTH_ROWS 2048
 
 /* Shared memory of a block of the factorization for the rows at work: what a block gets without asking for more, less what it needs besides. */
 #define SYNCILU_SHARED_BYTES 48128
@@ -56,6 +62,9 @@
 
 /* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */
 #define SYNCILU_LEVEL_PAUSE 40
+
+/* Tasks of the factorization on one level up to which a warp had better take more registers than leave them to others: about what runs at once. */
+#define SYNCILU_FEW_TASKS 2048
 
 /* Nanoseconds between two looks at the gate (see syncfree.cuh), and levels from the gate to the row. */
 #define SYNCILU_GATE_PAUSE  50

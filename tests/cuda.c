@@ -501,7 +501,7 @@ static PetscErrorCode Thin(Mat A, PetscReal lower, PetscReal upper, PetscRandom 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char by_tiles[] = "order: by level of tiles of", by_runs[] = "order: by level of runs of";
+static const char by_tiles[] = "order: by level of tiles of", by_runs[] = "order: by level of runs of", slanted[] = "rows on a slanted grid of", blocks[] = "order: by level of blocks of 3 rows";
 
 /* Whether the last engine takes rows in the order that is wanted; NULL: not in tiles. */
 static void CheckOrder(const Problem *p, const char *want)
@@ -556,7 +556,16 @@ static PetscErrorCode TestTiles(PetscRandom rand)
     {"5pt:100x3",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
     {"15pt:7x5x9",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
     {"15pt:4x4x4",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"27pt:6x5x4",       MATORDERINGNATURAL, 0.0,  0.0,  NULL    },
+    {"27pt:6x5x4",       MATORDERINGNATURAL, 0.0,  0.0,  slanted },
+    {"27pt:6x5x4",       MATORDERINGNATURAL, 0.1,  0.1,  slanted },
+    {"27pt:37x29x1",     MATORDERINGNATURAL, 0.0,  0.0,  slanted },
+    {"27pt:7x1x9",       MATORDERINGNATURAL, 0.0,  0.0,  slanted },
+    {"27pt:2x2x9",       MATORDERINGNATURAL, 0.0,  0.0,  any     },
+    {"27pt:6x5x4",       MATORDERINGRCM,     0.0,  0.0,  any     },
+    {"elasticity:6x5x4", MATORDERINGNATURAL, 0.0,  0.0,  blocks  },
+    {"elasticity:6x5x4", MATORDERINGNATURAL, 0.05, 0.1,  NULL    }, /* not all rows of a point depend on each other */
+    {"elasticity:5x6x7", MATORDERINGND,      0.0,  0.0,  any     },
+    {"random:3000",      MATORDERINGNATURAL, 0.0,  0.0,  NULL    },
     {"7pt:9x6x7",        MATORDERINGNATURAL, 0.1,  0.1,  by_tiles},
     {"15pt:7x5x9",       MATORDERINGNATURAL, 0.1,  0.1,  by_tiles},
     {"5pt:13x7",         MATORDERINGNATURAL, 0.0,  0.1,  by_tiles},
@@ -566,10 +575,11 @@ static PetscErrorCode TestTiles(PetscRandom rand)
     {"tridiagonal:5000", MATORDERINGNATURAL, 0.0,  0.1,  by_runs },
     {"tridiagonal:5000", MATORDERINGNATURAL, 2e-4, 2e-4, any     },
     {"bidiagonal:5000",  MATORDERINGNATURAL, 0.0,  0.0,  any     },
-    {"27pt:3000x2x1",    MATORDERINGNATURAL, 0.0,  0.0,  by_runs }, /* two lines, each point of one beside three of the other: a run has what it needs from several others */
+    {"27pt:3000x2x1",    MATORDERINGNATURAL, 0.0,  0.0,  slanted },
     {"27pt:3000x2x1",    MATORDERINGNATURAL, 1e-4, 0.1,  any     },
     {"7pt:41x37x43",     MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
     {"15pt:41x37x43",    MATORDERINGNATURAL, 0.0,  0.0,  by_tiles}, /* with several right-hand sides more tiles than run at a time */
+    {"27pt:23x27x19",    MATORDERINGNATURAL, 0.0,  0.0,  slanted },
     {"7pt:41x37x43",     MATORDERINGNATURAL, 0.1,  0.1,  by_tiles}
   };
   PetscLogDouble start, now;

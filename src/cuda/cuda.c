@@ -66,7 +66,8 @@ typedef struct {
   PetscBool            list, ell; /* strategies */
   PetscBool            tiled;     /* the sweeps take rows in tiles */
   SyncILUTiling        tiling;
-  int                  chains;                     /* how long chains of successive rows are in the mean */
+  int                  chains;                     /* how long chains of successive rows are in the mean; 0 where tiles do not depend on that */
+  int                  entries;                    /* of a lane, in tiles */
   PetscBool            mirrored;                   /* U in the order of its latest levels, which are L's earliest from the end */
   const char          *why;                        /* the factorization is not list; NULL: as asked for */
   int                  lanes, shared, tasks, many; /* of the factorization */
@@ -75,7 +76,7 @@ typedef struct {
   SyncILUSlice        *task;
   unsigned short      *update;
   unsigned char       *source;
-  int                 *opposite, *dindex;
+  int                 *opposite, *dindex, *place;
   double              *val, *pivot, *sum, *size, *scratch;
   Sweep                L, U, LT, UT;
   PetscBool            transposed;        /* LT and UT are planned */
@@ -602,7 +603,7 @@ static PetscErrorCode BuildEll(SyncILUEngine e, Sweep *s, const int *inverse)
   s->ell.slice  = slice;
   s->ell.slices = count;
   s->ell.order  = s->order;
-  s->ell.tiled  = s->slice && (!s->t.src || d->mirrored); /* nobody has counted the entries of columns otherwise */
+  s->ell.tiled  = s->slice && (!s->t.src || d->mirrored) ? d->entries : 0; /* nobody has counted the entries of columns otherwise */
   CallFit(Alloc(e, &width, (size_t)(count + 1) * sizeof(int)));
   CallCUDA(SyncILUKernelSliceWidths(s->t, s->order, count, slice, width, d->stream));
   CallFit(Offsets(e, count, width, &total));
@@ -617,27 +618,32 @@ static PetscErrorCode BuildEll(SyncILUEngine e, Sweep *s, const int *inverse)
 }
 
 /* Sorts the rows of a triangle by level, and counts the rows of the widest. */
-static PetscErrorCode OrderByLevel(SyncILUEngine e, int which, int *level, int **sorted, int **order)
+static PetscErrorCode OrderByLevel(SyncILUEngine e, int which, int levels, int *level, int **sorted, int **order)
 {
   const PetscBool numerical = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_NONE);
   CUDA           *d         = (CUDA *)e->data;
   const Sweep    *s         = which ? &d->U : &d->L;
-  int             levels = d->counts.levels[which], shift = 0, *start, *width;
-  size_t          bytes = 0;
+  int             shift     = 0, *start, *width;
+  size_t          bytes     = 0;
   void           *work;
 
   PetscFunctionBegin;
-  if (d->ell && !numerical && !d->tiled && d->counts.longest[which] > LongRow(s->lanes)) { /* long rows behind the others of their level */
-    CallCUDA(SyncILUKernelSliceKeys(s->t, LongRow(s->lanes), level, d->stream));
-    shift = 1;
+  if (d->ell && !numerical && !d->tiled && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1)) {
+    const double    entries = (double)(which ? e->pattern.nu : e->pattern.nl);
+    const PetscBool uneven  = (PetscBool)((double)d->counts.longest[which] * d->p.n > SYNCILU_WIDTH_MEAN * entries && (double)d->p.n > (double)SYNCILU_WIDTH_ROWS * levels);
+
+    if (uneven || d->counts.longest[which] > LongRow(s->lanes)) {
+      CallCUDA(SyncILUKernelSliceKeys(s->t, s->lanes, LongRow(s->lanes), level, d->stream));
+      shift = SYNCILU_WIDTH_BITS;
+    }
   }
   CallFit(Alloc(e, order, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, sorted, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, &start, (size_t)(d->p.n + 2) * sizeof(int)));
   CallFit(Alloc(e, &width, sizeof(int)));
-  CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, levels << shift, NULL, NULL, NULL, d->stream));
+  CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, (levels << shift) | ((1 << shift) - 1), NULL, NULL, NULL, d->stream));
   CallFit(Alloc(e, &work, bytes));
-  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, levels << shift, level, *sorted, *order, d->stream));
+  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, (levels << shift) | ((1 << shift) - 1), level, *sorted, *order, d->stream));
   CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), d->stream));
   CallCUDA(SyncILUKernelLevelWidth(d->p.n, levels, *sorted, shift, start, width, d->stream));
   CallCUDA(cudaMemcpyAsync(&d->counts.width[which], width, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
@@ -674,39 +680,26 @@ static PetscErrorCode Levels(SyncILUEngine e, SyncILUDevicePattern p, int longes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the sweeps may take rows in tiles, and in which: boxes if the numbering follows a grid, else runs of successive rows if these make long chains. */
-static PetscErrorCode ChooseTiles(SyncILUEngine e)
+/* Whether the rows are short and alike enough for tiles: a lane polls for all of its entries at once, and they are not padding for the most part. */
+static PetscBool MayTile(SyncILUEngine e)
 {
-  CUDA             *d       = (CUDA *)e->data;
-  SyncILUTiling    *t       = &d->tiling;
-  const int         longest = PetscMax(d->counts.longest[0], d->counts.longest[1]), lanes = LaneLog(&e->settings, Log2((double)longest / SYNCILU_POLLS));
-  SyncILUDeviceGrid grid = {0, INT_MAX, INT_MAX, 0}, *dgrid;
+  const CUDA *d = (const CUDA *)e->data;
 
-  PetscFunctionBegin;
-  d->tiled = PETSC_FALSE;
-  if (e->settings.analysis != SYNCILU_ANALYSIS_AUTO || !d->ell || 32 >> lanes < SYNCILU_TILE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
-  /* a lane polls for all of its entries at once, and they are not padding for the most part */
-  if (longest > SYNCILU_POLLS << lanes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->settings.analysis != SYNCILU_ANALYSIS_AUTO || !d->ell) return PETSC_FALSE;
   for (int k = 0; k < 2; k++) {
-    if ((double)d->counts.longest[k] * d->p.n > 2.0 * (double)(k ? e->pattern.nu : e->pattern.nl)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (d->counts.longest[k] > (2 * SYNCILU_POLLS * 32) / SYNCILU_TILE_ROWS || (double)d->counts.longest[k] * d->p.n > 2.0 * (double)(k ? e->pattern.nu : e->pattern.nl)) return PETSC_FALSE;
   }
-  CallFit(Alloc(e, &dgrid, sizeof(grid)));
-  CallCUDA(cudaMemcpyAsync(dgrid, &grid, sizeof(grid), cudaMemcpyHostToDevice, d->stream));
-  CallCUDA(SyncILUKernelGrid(d->p, dgrid, d->stream));
-  CallCUDA(cudaMemcpyAsync(&grid, dgrid, sizeof(grid), cudaMemcpyDeviceToHost, d->stream));
-  CallCUDA(cudaStreamSynchronize(d->stream));
-  PetscCall(Free(d, &dgrid));
-  d->chains = d->p.n / (d->p.n - grid.successive + 1);
-  if (!SyncILUGridPoints(d->p.n, grid.line, grid.plane, t->points) || grid.across) {
-    if (d->chains < SYNCILU_TILE_CHAIN) PetscFunctionReturn(PETSC_SUCCESS);
-    t->points[0] = d->p.n;
-    t->points[1] = t->points[2] = 1;
-  }
-  d->tiled   = PETSC_TRUE;
-  d->L.lanes = d->U.lanes = lanes;
-  t->n                    = d->p.n;
-  for (int c = 0; c < 3; c++) t->edge[c] = 0;
-  for (int left = 5 - lanes, grown = 1; left && grown;) { /* as near to a cube as can be */
+  return PETSC_TRUE;
+}
+
+/* Tiles of a grid: nearly cubes. */
+static PetscBool Boxes(SyncILUTiling *t, const SyncILUDeviceTraits *traits, int lanes)
+{
+  int extent[3];
+
+  if (!SyncILUGridPoints(t->n, traits->near, t->points) || (traits->across[0] && traits->across[1])) return PETSC_FALSE;
+  t->slant = traits->across[0];
+  for (int left = 5 - lanes, grown = 1; left && grown;) {
     grown = 0;
     for (int c = 0; c < 3 && left; c++) {
       if (1 << t->edge[c] < t->points[c]) {
@@ -716,7 +709,81 @@ static PetscErrorCode ChooseTiles(SyncILUEngine e)
       }
     }
   }
-  for (int c = 0; c < 3; c++) t->tiles[c] = ((t->points[c] - 1) >> t->edge[c]) + 1;
+  SyncILUGridExtents(t->points, t->slant, extent);
+  for (int c = 0; c < 3; c++) t->tiles[c] = ((extent[c] - 1) >> t->edge[c]) + 1;
+  return (PetscBool)((double)extent[0] * extent[1] * extent[2] <= INT_MAX / 2); /* tiles are counted with the empty ones */
+}
+
+static void Runs(SyncILUTiling *t, int rows)
+{
+  t->run      = rows;
+  t->edge[0]  = Log2((double)rows);
+  t->tiles[0] = (t->n - 1) / rows + 1;
+  t->tiles[1] = t->tiles[2] = 1;
+}
+
+/*
+   Chooses tiles: boxes if the numbering follows a grid; the rows of a point if there are several, all of which depend on each other, long enough for the lanes that there are then; runs if successive rows
+   make long chains.
+*/
+static PetscBool ChooseTiles(SyncILUEngine e, const SyncILUDeviceTraits *traits)
+{
+  CUDA               *d       = (CUDA *)e->data;
+  SyncILUTiling      *t       = &d->tiling;
+  const int           longest = PetscMax(d->counts.longest[0], d->counts.longest[1]), lanes = LaneLog(&e->settings, Log2((double)longest / SYNCILU_POLLS));
+  const int           chains = d->p.n / (d->p.n - traits->successive + 1);
+  const SyncILUTiling none   = {0};
+  const PetscBool     fit    = (PetscBool)(32 >> lanes >= SYNCILU_TILE_ROWS && longest <= SYNCILU_POLLS << lanes);
+
+  d->L.lanes = d->U.lanes = lanes;
+  d->chains               = 0;
+  d->entries              = SYNCILU_POLLS;
+  *t                      = none;
+  t->n                    = d->p.n;
+  if (fit && Boxes(t, traits, lanes)) return PETSC_TRUE;
+  *t   = none;
+  t->n = d->p.n;
+  for (int rows = SYNCILU_BLOCK_ROWS; rows > 1; rows--) {
+    const int most = 5 - Log2((double)rows), entries = ((longest - 1) >> most) + 1;
+
+    if (!(traits->blocks >> rows & 1) || longest < 1 << most || entries > 2 * SYNCILU_POLLS || LaneLog(&e->settings, most) != most) continue;
+    d->L.lanes = d->U.lanes = most;
+    d->entries              = entries > SYNCILU_POLLS ? 2 * SYNCILU_POLLS : SYNCILU_POLLS;
+    Runs(t, rows);
+    return PETSC_TRUE;
+  }
+  if (!fit || chains < SYNCILU_TILE_CHAIN) return PETSC_FALSE;
+  d->chains = chains;
+  Runs(t, 32 >> lanes);
+  return PETSC_TRUE;
+}
+
+/*
+   Looks at the pattern for what makes a difference: whether only diagonals have updates (and list is not ruled out), whether under auto the order of U may be that of L from the end since the pattern is
+   symmetric, and whether the sweeps may take rows in tiles.
+*/
+static PetscErrorCode Classify(SyncILUEngine e)
+{
+  CUDA               *d    = (CUDA *)e->data;
+  const PetscBool     list = (PetscBool)(e->settings.update != SYNCILU_UPDATE_VECT), tile = MayTile(e);
+  const PetscBool     mirror = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_AUTO && e->pattern.nl == e->pattern.nu);
+  SyncILUDeviceTraits traits, *dtraits;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&traits, sizeof(traits)));
+  traits.blocks = ~3;
+  for (int k = 0; k < 3; k++) traits.near[k] = INT_MAX;
+  CallFit(Alloc(e, &dtraits, sizeof(traits)));
+  CallCUDA(cudaMemcpyAsync(dtraits, &traits, sizeof(traits), cudaMemcpyHostToDevice, d->stream));
+  if (list) CallCUDA(SyncILUKernelLive(d->p, dtraits, d->stream));
+  if (mirror) CallCUDA(SyncILUKernelSymmetric(d->p, dtraits, d->stream));
+  if (tile) CallCUDA(SyncILUKernelGrid(d->p, dtraits, d->stream));
+  CallCUDA(cudaMemcpyAsync(&traits, dtraits, sizeof(traits), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &dtraits));
+  d->chain = d->list = (PetscBool)(list && !traits.live);
+  d->mirrored        = (PetscBool)(mirror && !traits.unsymmetric);
+  d->tiled           = (PetscBool)(tile && d->p.n && ChooseTiles(e, &traits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -728,34 +795,58 @@ static PetscErrorCode OrderInTiles(SyncILUEngine e, Sweep *s, PetscBool backward
   void  *work;
 
   PetscFunctionBegin;
-  s->slices = d->tiling.tiles[0] * d->tiling.tiles[1] * d->tiling.tiles[2];
   CallFit(Alloc(e, &s->order, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, &s->slice, (size_t)s->slices * sizeof(*s->slice)));
-  CallCUDA(SyncILUKernelTileOrder(NULL, &bytes, d->tiling, s->tile, backward, s->lanes, s->slice, s->order, d->stream));
+  CallCUDA(SyncILUKernelTileOrder(NULL, &bytes, d->tiling, s->slices, s->tile, backward, s->lanes, s->slice, s->order, d->stream));
   CallFit(Alloc(e, &work, bytes));
-  CallCUDA(SyncILUKernelTileOrder(work, &bytes, d->tiling, s->tile, backward, s->lanes, s->slice, s->order, d->stream));
+  CallCUDA(SyncILUKernelTileOrder(work, &bytes, d->tiling, s->slices, s->tile, backward, s->lanes, s->slice, s->order, d->stream));
   PetscCall(Free(d, &work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The order of both sweeps, by the levels of the tiles; none if these are too many. */
-static PetscErrorCode OrderByTile(SyncILUEngine e)
+/* Whether tiles are boxes of a grid. */
+static PetscBool OnGrid(const CUDA *d)
 {
-  CUDA                *d     = (CUDA *)e->data;
-  const int            tiles = d->tiling.tiles[0] * d->tiling.tiles[1] * d->tiling.tiles[2];
-  SyncILUDevicePattern p;
-  size_t               bytes = 0;
-  void                *work;
-  int                 *ptr, *diag, *col, *level[2] = {NULL, NULL}, *sorted, levels[2], total;
+  return (PetscBool)(d->tiled && !d->tiling.run);
+}
+
+/* Levels of a grid's tiles; those without rows come last. */
+static PetscErrorCode TileLevels(SyncILUEngine e, int **level, int *levels, int *filled)
+{
+  CUDA        *d     = (CUDA *)e->data;
+  const size_t tiles = (size_t)d->tiling.tiles[0] * (size_t)d->tiling.tiles[1] * (size_t)d->tiling.tiles[2];
+  int         *count;
 
   PetscFunctionBegin;
-  CallFit(Alloc(e, &ptr, ((size_t)tiles + 1) * sizeof(int)));
-  CallFit(Alloc(e, &diag, (size_t)tiles * sizeof(int)));
-  CallCUDA(SyncILUKernelTileSizes(d->p, d->tiling, ptr, d->stream));
-  CallFit(Offsets(e, tiles, ptr, &total));
+  for (int k = 0; k < 2; k++) {
+    CallFit(Alloc(e, &level[k], tiles * sizeof(int)));
+    levels[k] = d->tiling.tiles[0] + d->tiling.tiles[1] + d->tiling.tiles[2] - 2;
+  }
+  CallFit(Alloc(e, &count, sizeof(int)));
+  CallCUDA(cudaMemsetAsync(count, 0, sizeof(int), d->stream));
+  CallCUDA(SyncILUKernelTileLevels(d->tiling, level[0], level[1], count, d->stream));
+  CallCUDA(cudaMemcpyAsync(filled, count, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels of runs. */
+static PetscErrorCode RunLevels(SyncILUEngine e, int **level, int *levels)
+{
+  CUDA                *d    = (CUDA *)e->data;
+  const int            runs = d->tiling.tiles[0];
+  SyncILUDevicePattern p;
+  int                 *ptr, *diag, *col, total;
+
+  PetscFunctionBegin;
+  CallFit(Alloc(e, &ptr, ((size_t)runs + 1) * sizeof(int)));
+  CallFit(Alloc(e, &diag, (size_t)runs * sizeof(int)));
+  CallCUDA(SyncILUKernelRunSizes(d->p, d->tiling, ptr, d->stream));
+  CallFit(Offsets(e, runs, ptr, &total));
   CallFit(Alloc(e, &col, (size_t)total * sizeof(int)));
-  CallCUDA(SyncILUKernelTilePattern(d->p, d->tiling, ptr, diag, col, d->stream));
-  p.n    = tiles;
+  CallCUDA(SyncILUKernelRunPattern(d->p, d->tiling, ptr, diag, col, d->stream));
+  p.n    = runs;
   p.ptr  = ptr;
   p.col  = col;
   p.diag = diag;
@@ -763,11 +854,29 @@ static PetscErrorCode OrderByTile(SyncILUEngine e)
   PetscCall(Free(d, &col));
   PetscCall(Free(d, &diag));
   PetscCall(Free(d, &ptr));
-  /* runs must gain more by the hops they save in their chains than they lose by waiting for all that their rows need */
-  if (d->tiling.points[1] == 1 && levels[0] * (SYNCILU_HOP + (double)(1 << d->tiling.edge[0]) * SYNCILU_STEP) > d->chains * SYNCILU_HOP) {
-    for (int k = 0; k < 2; k++) PetscCall(Free(d, &level[k]));
-    d->tiled = PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of both sweeps, by the levels of the tiles; none if these are too many. */
+static PetscErrorCode OrderByTile(SyncILUEngine e)
+{
+  CUDA     *d     = (CUDA *)e->data;
+  const int tiles = d->tiling.tiles[0] * d->tiling.tiles[1] * d->tiling.tiles[2];
+  size_t    bytes = 0;
+  void     *work;
+  int      *level[2] = {NULL, NULL}, *sorted, levels[2], filled;
+
+  PetscFunctionBegin;
+  if (OnGrid(d)) CallFit(TileLevels(e, level, levels, &filled));
+  else {
+    CallFit(RunLevels(e, level, levels));
+    filled = tiles;
+    /* runs must gain more by the hops they save in their chains than they lose by waiting for all that their rows need */
+    if (d->chains && levels[0] * (SYNCILU_HOP + (double)d->tiling.run * SYNCILU_STEP) > d->chains * SYNCILU_HOP) {
+      for (int k = 0; k < 2; k++) PetscCall(Free(d, &level[k]));
+      d->tiled = PETSC_FALSE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   CallFit(Alloc(e, &sorted, (size_t)tiles * sizeof(int)));
   CallCUDA(SyncILUKernelOrder(NULL, &bytes, tiles, PetscMax(levels[0], levels[1]), NULL, NULL, NULL, d->stream));
@@ -777,6 +886,7 @@ static PetscErrorCode OrderByTile(SyncILUEngine e)
 
     CallFit(Alloc(e, &s->tile, (size_t)tiles * sizeof(int)));
     CallCUDA(SyncILUKernelOrder(work, &bytes, tiles, PetscMax(levels[0], levels[1]), level[k], sorted, s->tile, d->stream));
+    s->slices = filled;
     CallFit(OrderInTiles(e, s, (PetscBool)k));
     s->gate = Gate((double)d->p.n / levels[k], SYNCILU_GATE_LEVELS);
     PetscCall(Free(d, &level[k]));
@@ -786,26 +896,17 @@ static PetscErrorCode OrderByTile(SyncILUEngine e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Places that a row of average length takes in ELL. */
-static double EllSlots(PetscInt entries, PetscInt rows, int lanes)
-{
-  const double lane = (double)(1 << lanes);
-
-  return rows ? PetscCeilReal((double)entries / (double)rows / lane) * lane : 0.0;
-}
-
 /*
-   Bytes that lists of updates may take: what is left of what plan and factor may hold beside values, the triangles in ELL, what is there once a row, slices and tasks; no more precisely, since results
-   must not depend on where the pattern came from.
+   Bytes that lists of updates may take: what is left of what plan and factor may hold beside values, the sweeps' storage, what is there once a row, slices and tasks; not what is held for a pattern that
+   came from elsewhere than the matrix, since results must not depend on that.
 */
 static double ListLimit(SyncILUEngine e)
 {
-  const SyncILUPattern *p     = &e->pattern;
-  const CUDA           *d     = (const CUDA *)e->data;
-  const double          lanes = (double)(1 << d->L.lanes) + (double)(1 << d->U.lanes);
-  const double          row   = 52.0 + sizeof(SyncILUSlice) * (lanes + (double)(1 << d->lanes)) / 32.0 + (d->tiled ? 4.0 + 4.0 * lanes / 32.0 : 0.0);
+  const CUDA  *d      = (const CUDA *)e->data;
+  const double slices = (double)(d->L.ell.slices + d->U.ell.slices) + (double)d->p.n * (1 << d->lanes) / 32.0;
+  const double sweeps = d->ell ? 12.0 * (double)(d->L.slots + d->U.slots) : 4.0 * d->nnz, tiles = d->tiled ? 4.0 * d->p.n + 4.0 * (double)(d->L.slices + d->U.slices) : 0.0;
 
-  return SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (p->n + 1.0)) - 8.0 * d->nnz - 12.0 * p->n * (EllSlots(p->nl, p->n, d->L.lanes) + EllSlots(p->nu, p->n, d->U.lanes)) - row * p->n;
+  return SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (d->p.n + 1.0)) - 8.0 * d->nnz - sweeps - (double)sizeof(SyncILUSlice) * slices - 52.0 * d->p.n - tiles;
 }
 
 /* Whether a part of the rows shows that lists fit with no number of lanes. */
@@ -859,25 +960,6 @@ static PetscErrorCode PlanLists(SyncILUEngine e, const int *sorted, const int *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether only diagonals have updates, and list is not ruled out. */
-static PetscErrorCode FindChain(SyncILUEngine e)
-{
-  CUDA *d = (CUDA *)e->data;
-  int  *live;
-
-  PetscFunctionBegin;
-  d->chain = PETSC_FALSE;
-  if (e->settings.update == SYNCILU_UPDATE_VECT) PetscFunctionReturn(PETSC_SUCCESS);
-  CallFit(Alloc(e, &live, sizeof(int)));
-  CallCUDA(cudaMemsetAsync(live, 0, sizeof(int), d->stream));
-  CallCUDA(SyncILUKernelLive(d->p, live, d->stream));
-  CallCUDA(cudaMemcpyAsync(&d->counts.live, live, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
-  CallCUDA(cudaStreamSynchronize(d->stream));
-  PetscCall(Free(d, &live));
-  d->chain = d->list = (PetscBool)!d->counts.live;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* How the factorization runs if not as a sweep: with lists, or searching. sorted: the levels in its order, NULL in numerical order. */
 static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
 {
@@ -916,6 +998,20 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
   if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   else d->tasks = d->p.n;
   d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / (sizeof(double) + 2 * sizeof(int)) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for the rows at work that shared memory is too small for. */
+static PetscErrorCode PlanScratch(SyncILUEngine e)
+{
+  CUDA *d = (CUDA *)e->data;
+  int   total;
+
+  PetscFunctionBegin;
+  CallFit(Alloc(e, &d->place, ((size_t)d->p.n + 1) * sizeof(int)));
+  CallCUDA(SyncILUKernelLongLengths(d->p.n, d->p.ptr, d->shared, d->place, d->stream));
+  CallFit(Offsets(e, d->p.n, d->place, &total));
+  CallFit(Alloc(e, &d->scratch, (size_t)total * sizeof(double)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -970,25 +1066,6 @@ static PetscErrorCode CheckStrategies(const SyncILUSettings *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Under auto: the order of U may be that of L from the end if the pattern is symmetric. */
-static PetscErrorCode FindSymmetry(SyncILUEngine e)
-{
-  CUDA *d = (CUDA *)e->data;
-  int  *unsymmetric, found;
-
-  PetscFunctionBegin;
-  d->mirrored = PETSC_FALSE;
-  if (e->settings.analysis != SYNCILU_ANALYSIS_AUTO || e->pattern.nl != e->pattern.nu) PetscFunctionReturn(PETSC_SUCCESS);
-  CallFit(Alloc(e, &unsymmetric, sizeof(int)));
-  CallCUDA(cudaMemsetAsync(unsymmetric, 0, sizeof(int), d->stream));
-  CallCUDA(SyncILUKernelSymmetric(d->p, unsymmetric, d->stream));
-  CallCUDA(cudaMemcpyAsync(&found, unsymmetric, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
-  CallCUDA(cudaStreamSynchronize(d->stream));
-  PetscCall(Free(d, &unsymmetric));
-  d->mirrored = (PetscBool)!found;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Moves all rows to their latest level. */
 static PetscErrorCode LevelsLate(SyncILUEngine e, int **level)
 {
@@ -1008,12 +1085,59 @@ static PetscErrorCode LevelsLate(SyncILUEngine e, int **level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The order of both sweeps, and of the factorization, by the levels of the rows. sorted: the levels in L's order. */
+static PetscErrorCode OrderByRow(SyncILUEngine e, int **sorted)
+{
+  CUDA *d        = (CUDA *)e->data;
+  int  *level[2] = {NULL, NULL};
+
+  PetscFunctionBegin;
+  CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_TRUE, d->mirrored, level, d->counts.levels));
+  if (e->settings.analysis == SYNCILU_ANALYSIS_ALAP) CallFit(LevelsLate(e, level));
+  for (int k = 1; k >= 0; k--) {
+    Sweep       *s       = k ? &d->U : &d->L;
+    const double entries = d->p.n ? (double)(k ? e->pattern.nu : e->pattern.nl) / (double)d->p.n : 0.0;
+
+    d->rows  = d->counts.levels[k] ? (double)d->p.n / d->counts.levels[k] : 0.0;
+    s->lanes = LaneLog(&e->settings, Log2(entries / SYNCILU_LANE_ENTRIES));
+    s->gate  = Gate(d->rows, SYNCILU_GATE_LEVELS);
+    CallFit(OrderByLevel(e, k, d->counts.levels[k], level[k], sorted, &s->order));
+    PetscCall(Free(d, &level[k]));
+    if (k) PetscCall(Free(d, sorted));
+  }
+  d->order = d->L.order;
+  d->gate  = d->L.gate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of the factorization where the sweeps have their own: the rows of a warp are of one level. */
+static PetscErrorCode OrderFactor(SyncILUEngine e, int **sorted)
+{
+  CUDA *d        = (CUDA *)e->data;
+  int  *level[2] = {NULL, NULL}, levels[2];
+
+  PetscFunctionBegin;
+  if (OnGrid(d)) {
+    int extent[3];
+
+    SyncILUGridExtents(d->tiling.points, d->tiling.slant, extent);
+    levels[0] = extent[0] + extent[1] + extent[2] - 2;
+    CallFit(Alloc(e, &level[0], (size_t)d->p.n * sizeof(int)));
+    CallCUDA(SyncILUKernelRowLevels(d->tiling, level[0], d->stream));
+  } else CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_FALSE, PETSC_FALSE, level, levels));
+  d->rows = (double)d->p.n / levels[0];
+  d->gate = Gate(d->rows, SYNCILU_GATE_LEVELS);
+  CallFit(OrderByLevel(e, 0, levels[0], level[0], sorted, &d->order));
+  PetscCall(Free(d, &level[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
 {
-  const SyncILUPattern *p         = &e->pattern;
-  const PetscBool       numerical = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_NONE);
-  const size_t          n         = (size_t)p->n;
+  const SyncILUPattern *p = &e->pattern;
+  const size_t          n = (size_t)p->n;
   CUDA                 *d;
+  int                  *sorted = NULL;
 
   PetscFunctionBegin;
   PetscCall(CheckStrategies(&e->settings));
@@ -1031,39 +1155,13 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   d->L.t              = Lower(d);
   d->U.t              = Upper(d);
   d->counts.levels[0] = d->counts.levels[1] = UNKNOWN;
-  CallFit(FindChain(e));
-  CallFit(FindSymmetry(e));
-  CallFit(ChooseTiles(e));
+  CallFit(Classify(e));
   if (d->tiled) CallFit(OrderByTile(e));
-  if (!d->tiled || !d->chain) { /* the rows of a warp of the factorization are of one level */
-    const int last     = d->tiled ? 0 : 1;
-    int      *level[2] = {NULL, NULL}, *sorted[2];
-
-    CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), (PetscBool)last, d->mirrored, level, d->counts.levels));
-    if (e->settings.analysis == SYNCILU_ANALYSIS_ALAP) CallFit(LevelsLate(e, level));
-    for (int k = 0; k <= last; k++) {
-      Sweep       *s       = k ? &d->U : &d->L;
-      const double entries = n ? (double)(k ? p->nu : p->nl) / (double)n : 0.0;
-      const double rows    = d->counts.levels[k] ? (double)n / d->counts.levels[k] : 0.0;
-      const int    gate    = Gate(rows, SYNCILU_GATE_LEVELS);
-
-      if (!d->tiled) {
-        s->lanes = LaneLog(&e->settings, Log2(entries / SYNCILU_LANE_ENTRIES));
-        s->gate  = gate;
-      }
-      if (!k) {
-        d->rows = rows;
-        d->gate = gate;
-      }
-      CallFit(OrderByLevel(e, k, level[k], &sorted[k], d->tiled ? &d->order : &s->order));
-      PetscCall(Free(d, &level[k]));
-    }
-    if (!d->tiled) d->order = d->L.order;
-    else if (d->mirrored) d->counts.width[1] = d->counts.width[0];
-    if (!d->chain) CallFit(PlanFactor(e, numerical ? NULL : sorted[0]));
-    for (int k = 0; k <= last; k++) PetscCall(Free(d, &sorted[k]));
-  }
+  if (!d->tiled) CallFit(OrderByRow(e, &sorted));
+  else if (!d->chain) CallFit(OrderFactor(e, &sorted));
   CallFit(PlanPair(e, &d->L, &d->U, d->row, d->colperm));
+  if (!d->chain) CallFit(PlanFactor(e, e->settings.analysis == SYNCILU_ANALYSIS_NONE ? NULL : sorted));
+  PetscCall(Free(d, &sorted));
   if (d->chain) {
     CallFit(Alloc(e, &d->opposite, d->L.slots * sizeof(int)));
     CallCUDA(SyncILUKernelOpposite(d->p, d->L.ell, d->opposite, d->stream));
@@ -1076,7 +1174,7 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   d->xsize = n;
   CallCUDA(cudaMemsetAsync(d->x[0], 0xff, n * sizeof(double), d->stream));
   if (!d->chain || !d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
-  if (!d->chain && d->counts.longest_row > d->shared) CallFit(Alloc(e, &d->scratch, (size_t)d->nnz * sizeof(double)));
+  if (!d->chain && d->counts.longest_row > d->shared) CallFit(PlanScratch(e));
   /* what only the first factorization can fill, or may need: where there is too little memory auto can still turn to the host */
   if (!p->same) CallFit(Alloc(e, &d->map, (size_t)d->nnz * sizeof(int)));
   if (d->chain) CallFit(Alloc(e, &d->dindex, n * sizeof(int)));
@@ -1239,7 +1337,9 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.shared   = d->shared;
   f.lower    = PetscMin(d->counts.longest[0], d->shared);
   f.many     = d->many;
+  f.few      = d->rows <= SYNCILU_FEW_TASKS * (32.0 / (1 << d->lanes));
   f.scratch  = d->scratch;
+  f.place    = d->place;
   f.prefetch = (int)e->settings.prefetch;
   f.gate     = d->gate;
   f.ticket   = d->ticket + 2;
@@ -1356,6 +1456,7 @@ static PetscErrorCode PlanTransposed(SyncILUEngine e)
     s->gate    = o->gate;
     /* whom a row waits for and who waits for it change places */
     if (d->tiled) {
+      s->slices = o->slices;
       CallFit(Alloc(e, &s->tile, (size_t)o->slices * sizeof(int)));
       CallCUDA(SyncILUKernelReverse(o->slices, o->tile, s->tile, d->stream));
       CallFit(OrderInTiles(e, s, (PetscBool)k));
@@ -1536,7 +1637,7 @@ static PetscErrorCode CountLevels(SyncILUEngine e)
   CallFit(Columns(e, &own));
   CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_TRUE, PETSC_FALSE, level, d->counts.levels));
   for (int k = 0; k < 2; k++) {
-    CallFit(OrderByLevel(e, k, level[k], &sorted, &order));
+    CallFit(OrderByLevel(e, k, d->counts.levels[k], level[k], &sorted, &order));
     PetscCall(Free(d, &level[k]));
     PetscCall(Free(d, &sorted));
     PetscCall(Free(d, &order));
@@ -1582,9 +1683,10 @@ static PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (d->why) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: not list, since %s\n", d->why));
   if (d->ell) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: ell, lanes a row: L %d, U %d\n", 1 << d->L.lanes, 1 << d->U.lanes));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "solve: csr, 32 lanes a row\n"));
-  if (d->tiled && d->tiling.points[1] == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by level of runs of %d rows\n", 1 << d->tiling.edge[0]));
+  if (d->tiled && d->tiling.run) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by level of %s of %d rows\n", d->chains ? "runs" : "blocks", d->tiling.run));
   else if (d->tiled)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "order: by level of tiles of %d x %d x %d rows on a grid of %d x %d x %d\n", 1 << d->tiling.edge[0], 1 << d->tiling.edge[1], 1 << d->tiling.edge[2], d->tiling.points[0], d->tiling.points[1], d->tiling.points[2]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "order: by level of tiles of %d x %d x %d rows on a %sgrid of %d x %d x %d\n", 1 << d->tiling.edge[0], 1 << d->tiling.edge[1], 1 << d->tiling.edge[2], d->tiling.slant ? "slanted " : "", d->tiling.points[0],
+                                     d->tiling.points[1], d->tiling.points[2]));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
                                      e->settings.analysis == SYNCILU_ANALYSIS_NONE   ? "numerical"
