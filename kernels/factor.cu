@@ -62,6 +62,15 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
   return *e >= 0 && *u >= 0;
 }
 
+/* Entry q of row i of W, which has nl of them. */
+template <typename V>
+__device__ __forceinline__ V *lower_entry(const SyncILUDeviceLower &w, int i, int nl, int q)
+{
+  const int lg = nl > w.limit ? 5 : w.lanes;
+
+  return (V *)w.val + w.place[i] + ((size_t)(q >> lg) << 5) + (q & ((1 << lg) - 1));
+}
+
 /*
    The rows of a task belong to one level, so none waits for another of the same warp. POLLS updates of each lane are waited for at the same time (AHEAD: while the next ones are looked up) and then applied in
    the order of the pivot rows, which makes the result the same from run to run; a later one may have arrived first. __syncwarp() separates the updates of one round, each of another entry of the row,
@@ -71,13 +80,13 @@ template <typename V, int LG, bool LIST, bool RELAX, int POLLS, bool AHEAD>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f)
 {
   constexpr int                                            T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
-  typedef typename std::conditional<LIST, int, int2>::type Pivot;
+  typedef typename std::conditional<LIST, int, int3>::type Pivot;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const shared_rows = (V *)shared, *const val = (V *)f.val, *const pivot = (V *)f.pivot;
   const int    lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
   const int    stride               = f.shared | 1; /* odd, against bank conflicts */
   V *const     shared_row           = shared_rows + (size_t)own * stride;
-  Pivot *const base                 = (Pivot *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower; /* where U' of each pivot row begins; vect: and how long it is */
+  Pivot *const base                 = (Pivot *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower; /* where U' of each pivot row begins in val; vect: and in the pattern, and how long it is */
   const int *__restrict__ const ptr = f.pattern.ptr, *__restrict__ const col = f.pattern.col, *__restrict__ const diag = f.pattern.diag;
 
   const Ticket t = take_ticket(f.ticket);
@@ -94,14 +103,20 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   const int  i      = active ? f.order[task.first + r] : 0;
   const int  begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
   V *const   w       = LIST || len <= f.shared ? shared_row : (V *)f.scratch + f.place[i];
+  const int  upper   = f.upper ? f.upper[i] : begin + nl + 1;
   V          dropped = 0;
 
+  auto pivot_row = [&](int k) {
+    const int from = diag[k] + 1;
+
+    return make_int3(f.upper ? f.upper[k] : from, from, ptr[k + 1] - from);
+  };
   for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
   for (int e = sub; e < min(nl, f.lower); e += T) {
-    const int k = col[begin + e], from = diag[k] + 1;
+    const int k = col[begin + e];
 
-    if constexpr (LIST) base[e] = from;
-    else base[e] = make_int2(from, ptr[k + 1] - from);
+    if constexpr (LIST) base[e] = f.upper ? f.upper[k] : diag[k] + 1;
+    else base[e] = pivot_row(k);
   }
   __syncwarp();
 
@@ -109,19 +124,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   int    place[POLLS], at[POLLS], pivots[LIST ? 1 : POLLS];
   int    s = 0, q0 = 0; /* vect: the pivot row's entry, and where the lanes stand among its candidates */
   Common both;          /* vect: these */
+  int    shift = 0;     /* vect: from the place of its U' in the pattern to that in val */
 
   auto begin_pivot = [&]() {
     if constexpr (!LIST) {
       if (s >= nl) return;
-      int2 u;
-      if (s < f.lower) u = base[s];
-      else {
-        const int k = col[begin + s];
+      const int3 u = s < f.lower ? base[s] : pivot_row(col[begin + s]);
 
-        u.x = diag[k] + 1;
-        u.y = ptr[k + 1] - u.x;
-      }
-      both = common(begin + s + 1, begin + len, u.x, u.x + u.y);
+      shift = u.x - u.y;
+      both  = common(begin + s + 1, begin + len, u.y, u.y + u.z);
     }
   };
   auto look_up = [&](int c) {
@@ -143,7 +154,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
         }
       }
     } else { /* all searches go on at the same time: each step of one waits for memory */
-      int  candidate[POLLS], key[POLLS], lo[POLLS], hi[POLLS], end[POLLS];
+      int  candidate[POLLS], key[POLLS], lo[POLLS], hi[POLLS], end[POLLS], shifts[POLLS];
       bool flip[POLLS], open = true;
 
 #pragma unroll
@@ -152,6 +163,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
         lo[k] = hi[k] = end[k] = 0;
         flip[k]                = false;
         pivots[k]              = s;
+        shifts[k]              = shift;
         if (s < nl) {
           const int q = q0 + sub, n = candidates(both);
 
@@ -193,7 +205,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
         const bool hit = lo[k] < end[k] && col[lo[k]] == key[k];
 
         place[k] = !hit ? -1 : (flip[k] ? lo[k] : candidate[k]) - begin;
-        at[k]    = flip[k] ? candidate[k] : lo[k];
+        at[k]    = (flip[k] ? candidate[k] : lo[k]) + shifts[k];
       }
     }
   };
@@ -255,7 +267,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   for (int e = nl + 1 + sub; e < len; e += T) {
     const V v = clean(w[e] * inverse);
 
-    store_relaxed(val + begin + e, v);
+    store_relaxed(val + upper + (e - nl - 1), v);
     sum += v;
     size += fabs(w[e]);
   }
@@ -268,25 +280,41 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     if (active && sub == 0) store_relaxed((V *)f.sum + i, clean(sum));
   }
   if (active && sub == 0) store_relaxed(pivot + i, clean(d));
-  for (int e = sub; e < nl; e += T) val[begin + e] = w[e];
+  for (int e = sub; e < nl; e += T) *(f.upper ? lower_entry<V>(f.w, i, nl, e) : val + begin + e) = w[e];
 }
 
-/* The candidates of the lanes' rows for pivot row s of each, among nl. The lanes of a row look up T pivot rows at once. */
-template <int LG>
-__device__ __forceinline__ Common next_pivot(const SyncILUDevicePattern &p, int begin, int nl, int end, int s, int2 *ahead)
+/*
+   Goes through the pivot rows of the lanes' rows, of which each has nl, and what of them meets the row's entries [begin, end). For every update hit(s, both, e, u, q): pivot row s, candidates, the entries
+   as in find(), q updates by that pivot row are before it. Then done(s, updates). The lanes of a row look up T pivot rows at once.
+*/
+template <int LG, typename Hit, typename Done>
+__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, int begin, int nl, int end, Hit hit, Done done)
 {
   constexpr int T    = Shape<LG>::LANES;
   const int     lane = threadIdx.x & 31, sub = lane & (T - 1);
-  Common        both = {0, 0, 0, 0, false};
+  int2          ahead = {0, 0};
 
-  if (s % T == 0) {
-    const int k = s + sub < nl ? p.col[begin + s + sub] : 0;
+  for (int s = 0; __any_sync(FULL, s < nl); s++) {
+    Common both    = {0, 0, 0, 0, false};
+    int    updates = 0;
 
-    *ahead = s + sub < nl ? make_int2(p.diag[k] + 1, p.ptr[k + 1]) : make_int2(0, 0);
+    if (s % T == 0) {
+      const int k = s + sub < nl ? p.col[begin + s + sub] : 0;
+
+      ahead = s + sub < nl ? make_int2(p.diag[k] + 1, p.ptr[k + 1]) : make_int2(0, 0);
+    }
+    const int from = __shfl_sync(FULL, ahead.x, lane - sub + s % T), to = __shfl_sync(FULL, ahead.y, lane - sub + s % T);
+    if (s < nl) both = common(begin + s + 1, end, from, to);
+    for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
+      int            e, u;
+      const bool     found = q0 + sub < candidates(both) && find(both, p.col, q0 + sub, &e, &u);
+      const unsigned all   = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
+
+      if (found) hit(s, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
+      updates += __popc(all);
+    }
+    done(s, updates);
   }
-  const int from = __shfl_sync(FULL, ahead->x, lane - sub + s % T), to = __shfl_sync(FULL, ahead->y, lane - sub + s % T);
-  if (s < nl) both = common(begin + s + 1, end, from, to);
-  return both;
 }
 
 /*
@@ -296,30 +324,21 @@ __device__ __forceinline__ Common next_pivot(const SyncILUDevicePattern &p, int 
 template <int LG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
 {
-  constexpr int   T   = Shape<LG>::LANES;
-  const long long i   = (global_thread() >> LG) * stride;
-  const int       sub = threadIdx.x & (T - 1), lane = threadIdx.x & 31;
+  constexpr int   T      = Shape<LG>::LANES;
+  const long long i      = (global_thread() >> LG) * stride;
+  const int       sub    = threadIdx.x & (T - 1);
   const bool      active = i < p.n;
   const int       begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
-  int4            n     = {0, 0, 0, 0};
-  int2            ahead = {0, 0};
+  int4            n = {0, 0, 0, 0};
 
-  for (int s = 0; __any_sync(FULL, s < nl); s++) {
-    const Common both    = next_pivot<LG>(p, begin, nl, end, s, &ahead);
-    int          updates = 0;
-
-    for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
-      int            e, u;
-      const bool     hit  = q0 + sub < candidates(both) && find(both, p.col, q0 + sub, &e, &u);
-      const unsigned hits = __ballot_sync(FULL, hit) >> (lane & ~(T - 1));
-
-      updates += __popc(T == 32 ? hits : hits & ((1u << T) - 1));
-    }
-    n.x += (updates + 3) / 4;
-    n.y += (updates + 7) / 8;
-    n.z += (updates + 15) / 16;
-    n.w += (updates + 31) / 32;
-  }
+  each_update<LG>(
+    p, begin, nl, end, [](int, const Common &, int, int, int) {},
+    [&](int, int updates) {
+      n.x += (updates + 3) / 4;
+      n.y += (updates + 7) / 8;
+      n.z += (updates + 15) / 16;
+      n.w += (updates + 31) / 32;
+    });
   if (!active || sub) return;
   if (rounds) rounds[i] = n;
   if (sum) atomicAdd(sum, (unsigned long long)n.x);
@@ -348,8 +367,8 @@ template <int LG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
-  const long long t    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG;
+  const long long t = global_thread() >> 5;
+  const int       r = (threadIdx.x & 31) >> LG;
 
   if (t >= tasks) return;
   const SyncILUSlice d      = task[t];
@@ -357,28 +376,16 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePatter
   const int          i      = active ? order[d.first + r] : 0;
   const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int                rounds = 0;
-  int2               ahead  = {0, 0};
 
-  for (int s = 0; __any_sync(FULL, s < nl); s++) {
-    const Common both    = next_pivot<LG>(p, begin, nl, end, s, &ahead);
-    int          updates = 0;
+  each_update<LG>(
+    p, begin, nl, end,
+    [&](int s, const Common &both, int e, int u, int q) {
+      const size_t round = (size_t)d.offset + rounds + q / T;
 
-    for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
-      int            e, u;
-      const bool     hit  = q0 + sub < candidates(both) && find(both, p.col, q0 + sub, &e, &u);
-      const unsigned hits = (__ballot_sync(FULL, hit) >> (lane & ~(T - 1))) & (T == 32 ? FULL : (1u << T) - 1);
-
-      if (hit) {
-        const int    q     = updates + __popc(hits & ((1u << sub) - 1));
-        const size_t round = (size_t)d.offset + rounds + q / T;
-
-        update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
-        source[round * ROWS + r]           = (unsigned char)s;
-      }
-      updates += __popc(hits);
-    }
-    rounds += (updates + T - 1) / T;
-  }
+      update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
+      source[round * ROWS + r]           = (unsigned char)s;
+    },
+    [&](int, int updates) { rounds += (updates + T - 1) / T; });
 }
 
 /* Notices updates of entries beside the diagonal. Whoever comes when one was found has nothing to do. */
@@ -411,6 +418,20 @@ __global__ void long_lengths_kernel(int n, const int *__restrict__ ptr, int shar
   const long long i = global_thread();
 
   if (i < n) length[i] = ptr[i + 1] - ptr[i] > shared ? ptr[i + 1] - ptr[i] : 0;
+}
+
+__global__ void upper_lengths_kernel(SyncILUDevicePattern p, int *__restrict__ length)
+{
+  const long long i = global_thread();
+
+  if (i < p.n) length[i] = p.ptr[i + 1] - p.diag[i] - 1;
+}
+
+__global__ void lower_places_kernel(SyncILUDeviceEll ell, unsigned *__restrict__ place)
+{
+  const EllLane l = ell_lane(ell);
+
+  if (l.full && l.first == 0) place[l.row] = (unsigned)l.at;
 }
 
 /* Slot by slot of L in ELL: where the entry opposite the diagonal stands, (k,i) for (i,k). */
@@ -520,43 +541,43 @@ __global__ void diagonal_index_kernel(int n, const int *__restrict__ diag, const
   index[p]    = map ? map[e] : e;
 }
 
-/* Sum of the absolute values of row i of L and U beside the diagonal, by one warp. val NULL: only diagonals have updates, and the values are those of the matrix; else size has the sum of U's. */
+/* Sum of the absolute values of row i of L and U beside the diagonal, by one warp, from the raw factor. size has the sum of U's; NULL: only diagonals have updates, and W and D U' are those of the matrix. */
 template <typename V>
-__device__ V row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const V *val, const V *size, const V *pivot, int i)
+__device__ V row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const V *val, const SyncILUDeviceLower &w, const V *size, const V *pivot, int i)
 {
-  const int diag = p.diag[i];
-  V         s    = 0;
+  const int begin = p.ptr[i], diag = p.diag[i];
+  V         s = 0;
 
-  for (int e = p.ptr[i] + (threadIdx.x & 31); e < (val ? diag : p.ptr[i + 1]); e += 32) {
-    V x = val ? val[e] : value<V>(a, e);
+  for (int e = begin + (threadIdx.x & 31); e < (size ? diag : p.ptr[i + 1]); e += 32) {
+    V x = !size ? value<V>(a, e) : val ? val[e] : *lower_entry<V>(w, i, diag - begin, e - begin);
 
     if (e < diag) x /= pivot[p.col[e]];
     else if (e == diag) x = 0;
     s += fabs(x);
   }
-  return sum_lanes<5>(s) + (val ? size[i] : V(0));
+  return sum_lanes<5>(s) + (size ? size[i] : V(0));
 }
 
 template <typename V>
-__global__ void judge_rows_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ val, const V *__restrict__ size, const V *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
+__global__ void judge_rows_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ val, SyncILUDeviceLower w, const V *__restrict__ size, const V *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
 {
   const long long i = global_thread() >> 5;
 
   if (i >= p.n) return;
-  const V    rs = row_sum(p, a, val, size, pivot, (int)i), d = pivot[i];
+  const V    rs = row_sum(p, a, val, w, size, pivot, (int)i), d = pivot[i];
   const bool bad = (piv.type == SYNCILU_PIVOT_SIGN ? d : fabs(d)) <= piv.zeropivot * rs || !isfinite(d) || !isfinite(rs);
   if (bad && (threadIdx.x & 31) == 0) report(&status->row, (int)i);
 }
 
 /* One warp: the first rejected pivot, and whether a shift may mend it. */
 template <typename V>
-__global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ val, const V *__restrict__ size, const V *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
+__global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ val, SyncILUDeviceLower w, const V *__restrict__ size, const V *__restrict__ pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status)
 {
   const int row = status->row;
 
   if (row == INT_MAX) return;
   const bool   relative = piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN;
-  const double rs       = relative ? (double)row_sum(p, a, val, size, pivot, row) : 0.0;
+  const double rs       = relative ? (double)row_sum(p, a, val, w, size, pivot, row) : 0.0;
   if (threadIdx.x == 0) {
     status->pivot    = fabs(pivot[row]);
     status->mendable = relative && isfinite(pivot[row]) && isfinite(rs);
@@ -596,7 +617,7 @@ cudaError_t launch(const SyncILUDeviceFactor &f, cudaStream_t stream)
 {
   constexpr int WARPS = SYNCILU_BLOCK_FACTOR / 32, ROWS = WARPS * Shape<LG>::ROWS;
 
-  factor_kernel<V, LG, LIST, RELAX, POLLS, AHEAD><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, ROWS *((size_t)(f.shared | 1) * sizeof(V) + f.lower * (LIST ? sizeof(int) : sizeof(int2))), stream>>>(f);
+  factor_kernel<V, LG, LIST, RELAX, POLLS, AHEAD><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, ROWS *((size_t)(f.shared | 1) * sizeof(V) + f.lower * (LIST ? sizeof(int) : sizeof(int3))), stream>>>(f);
   return cudaGetLastError();
 }
 
@@ -703,6 +724,16 @@ cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *len
   LAUNCH(long_lengths_kernel, (long long)n, stream, n, ptr, shared, length);
 }
 
+cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern p, int *length, cudaStream_t stream)
+{
+  LAUNCH(upper_lengths_kernel, (long long)p.n, stream, p, length);
+}
+
+cudaError_t SyncILUKernelLowerPlaces(SyncILUDeviceEll ell, unsigned *place, cudaStream_t stream)
+{
+  LAUNCH(lower_places_kernel, 32ll * ell.slices, stream, ell, place);
+}
+
 cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern p, SyncILUDeviceEll ell, int *at, cudaStream_t stream)
 {
   LAUNCH(opposite_kernel, 32ll * ell.slices, stream, p, ell, at);
@@ -738,13 +769,13 @@ cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, c
   LAUNCH(diagonal_index_kernel, (long long)n, stream, n, diag, map, order, index);
 }
 
-cudaError_t SyncILUKernelStatus(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *val, const void *size, const void *pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status, cudaStream_t stream)
+cudaError_t SyncILUKernelStatus(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *val, SyncILUDeviceLower w, const void *size, const void *pivot, SyncILUDevicePivoting piv, SyncILUDeviceStatus *status, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!p.n) return cudaSuccess;
   if (piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN)
-    judge_rows_kernel<double><<<blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (const double *)val, (const double *)size, (const double *)pivot, piv, status);
-  status_kernel<double><<<1, 32, 0, stream>>>(p, a, (const double *)val, (const double *)size, (const double *)pivot, piv, status);
+    judge_rows_kernel<double><<<blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (const double *)val, w, (const double *)size, (const double *)pivot, piv, status);
+  status_kernel<double><<<1, 32, 0, stream>>>(p, a, (const double *)val, w, (const double *)size, (const double *)pivot, piv, status);
   return cudaGetLastError();
 }
 

@@ -148,11 +148,20 @@ typedef struct {
   double pivot;
 } SyncILUDeviceStatus;
 
+/* W in the storage of the sweep over L: entry q of row i at place[i] + 32 (q >> l) + q mod 2^l, l being lanes, or 5 if the row has more than limit entries. */
+typedef struct {
+  void           *val;
+  const unsigned *place;
+  int             lanes, limit;
+} SyncILUDeviceLower;
+
 /* A factorization on a pattern. */
 typedef struct {
   SyncILUDevicePattern  pattern;
   SyncILUDeviceValues   values;
-  void                 *val;   /* of the raw factor on the pattern; poisoned before */
+  void                 *val;   /* of the raw factor on the pattern or, with upper, of U' alone; poisoned before */
+  const int            *upper; /* NULL, or where the rows of U' begin in val, while W goes to w */
+  SyncILUDeviceLower    w;
   void                 *pivot; /* of each row; poisoned before */
   void                 *sum;   /* of each row of U', for relaxation; poisoned before */
   void                 *size;  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
@@ -254,7 +263,8 @@ extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int 
 /*
    Factorization. StatusReset comes first. Where only diagonals have updates, Coefficients (sum: workspace of n) fills L's ELL with what Pivots sweeps with; bindex of that sweep comes from DiagonalIndex. Fill writes the values of
    a triangle in ELL, from v, divided by the divisor of the row where one is given; with gather it writes the values of ELL there instead, in the order of the pattern. Raw gives
-   the raw factor on the pattern where only diagonals have updates. Status completes the status, for which pivots of the types SIZE and SIGN need size; val NULL stands for that case.
+   the raw factor on the pattern where only diagonals have updates. UpperLengths counts the entries of the rows of U, LowerPlaces finds where rows begin in ELL. Status completes the status; for pivots of
+   the types SIZE and SIGN it needs W, from val (the raw factor on the pattern) or where that is NULL from w, and size, which NULL stands for the case where only diagonals have updates.
 */
 extern cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *, unsigned long long *ticket, cudaStream_t);
 extern cudaError_t SyncILUKernelFactor(SyncILUValueType, SyncILUDeviceFactor, cudaStream_t);
@@ -262,8 +272,10 @@ extern cudaError_t SyncILUKernelCoefficients(SyncILUValueType, SyncILUDevicePatt
 extern cudaError_t SyncILUKernelPivots(SyncILUValueType, SyncILUDeviceEll, SyncILUDeviceSweep, SyncILUDevicePivoting, void *pivot, SyncILUDeviceStatus *, cudaStream_t);
 extern cudaError_t SyncILUKernelRaw(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, void *val, cudaStream_t);
 extern cudaError_t SyncILUKernelFill(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceValues v, const void *divisor, void *gather, cudaStream_t);
+extern cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern, int *length, cudaStream_t);
+extern cudaError_t SyncILUKernelLowerPlaces(SyncILUDeviceEll, unsigned *place, cudaStream_t);
 extern cudaError_t SyncILUKernelReciprocals(SyncILUValueType, int n, const void *pivot, const int *order, void *out, cudaStream_t);
-extern cudaError_t SyncILUKernelStatus(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *val, const void *size, const void *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);
+extern cudaError_t SyncILUKernelStatus(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *val, SyncILUDeviceLower w, const void *size, const void *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);
 /* The largest sum of a row's absolute values beside the diagonal less the diagonal, as the bits of a double; zero before. */
 extern cudaError_t SyncILUKernelExcess(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, unsigned long long *excess, cudaStream_t);
 

@@ -680,8 +680,7 @@ static PetscErrorCode MemoryNow(PetscLogDouble *device, PetscLogDouble *host)
 static PetscErrorCode TestSoak(const char *pattern, PetscInt count, PetscRandom rand)
 {
   enum {
-    ENGINES  = 3,
-    LIFETIME = 200
+    ENGINES = 3
   };
   Mat            A;
   Problem        p;
@@ -689,8 +688,8 @@ static PetscErrorCode TestSoak(const char *pattern, PetscInt count, PetscRandom 
   SyncILUEngine  e[ENGINES] = {NULL};
   PetscScalar   *first[ENGINES][2];
   PetscLogDouble device[2], host[2], start, now;
-  PetscInt       wrong = 0;
-  const PetscInt warm  = PetscMax(2 * ENGINES, count / 10);
+  PetscInt       wrong    = 0;
+  const PetscInt lifetime = PetscMax(2, count / (10 * ENGINES)), warm = count / 3; /* after some engines: where the memory of a later one lies among that of the others may take one more piece */
 
   PetscFunctionBegin;
   PetscCall(GenerateMatrix(pattern, 27000, rand, &A));
@@ -706,7 +705,7 @@ static PetscErrorCode TestSoak(const char *pattern, PetscInt count, PetscRandom 
     PetscBool       same;
 
     Watch("soak, run %" PetscInt_FMT, run);
-    if (run / ENGINES % LIFETIME == 0) PetscCall(SyncILUEngineDestroy(&e[k]));
+    if (run / ENGINES % lifetime == 0) PetscCall(SyncILUEngineDestroy(&e[k]));
     if (!e[k]) {
       SyncILUSettings settings;
       PetscBool       regular;

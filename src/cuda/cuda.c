@@ -77,7 +77,12 @@ typedef struct {
   unsigned short      *update;
   unsigned char       *source;
   int                 *opposite, *dindex, *place;
-  double              *val, *pivot, *sum, *size, *scratch;
+  double              *val;   /* the raw factor in the order of the pattern: for csr, and for those who ask */
+  PetscBool            raw;   /* it is the last factorization's */
+  double              *upper; /* U' of the factorization, for ell: the rows of L go right to their sweep */
+  int                 *ubegin;
+  unsigned            *lplace;
+  double              *pivot, *sum, *size, *scratch;
   Sweep                L, U, LT, UT;
   PetscBool            transposed;        /* LT and UT are planned */
   PetscBool            tvalues;           /* and have the values of the last factorization */
@@ -723,8 +728,8 @@ static void Runs(SyncILUTiling *t, int rows)
 }
 
 /*
-   Chooses tiles: boxes if the numbering follows a grid; the rows of a point if there are several, all of which depend on each other, long enough for the lanes that there are then; runs if successive rows
-   make long chains.
+   Chooses tiles: boxes if the numbering follows a grid; the rows of a point if there are several, all of which depend on each other, long enough for the lanes that there are then, which take twice as many
+   entries since few of them are near; runs if successive rows make long chains.
 */
 static PetscBool ChooseTiles(SyncILUEngine e, const SyncILUDeviceTraits *traits)
 {
@@ -904,9 +909,10 @@ static double ListLimit(SyncILUEngine e)
 {
   const CUDA  *d      = (const CUDA *)e->data;
   const double slices = (double)(d->L.ell.slices + d->U.ell.slices) + (double)d->p.n * (1 << d->lanes) / 32.0;
+  const double values = 8.0 * (d->ell ? (double)e->pattern.nu + (double)d->p.n : (double)d->nnz); /* ell: and where rows begin */
   const double sweeps = d->ell ? 12.0 * (double)(d->L.slots + d->U.slots) : 4.0 * d->nnz, tiles = d->tiled ? 4.0 * d->p.n + 4.0 * (double)(d->L.slices + d->U.slices) : 0.0;
 
-  return SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (d->p.n + 1.0)) - 8.0 * d->nnz - sweeps - (double)sizeof(SyncILUSlice) * slices - 52.0 * d->p.n - tiles;
+  return SYNCILU_MEMORY * (12.0 * d->nnz + 4.0 * (d->p.n + 1.0)) - values - sweeps - (double)sizeof(SyncILUSlice) * slices - 52.0 * d->p.n - tiles;
 }
 
 /* Whether a part of the rows shows that lists fit with no number of lanes. */
@@ -997,7 +1003,28 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
   d->gate  = Gate(d->rows, SYNCILU_GATE_SEARCH);
   if (d->lanes < 5) CallFit(Slices(e, Lower(d), d->order, sorted, d->lanes, INT_MAX, &d->task, &d->tasks));
   else d->tasks = d->p.n;
-  d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / (sizeof(double) + 2 * sizeof(int)) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
+  d->shared = PetscMin(d->counts.longest_row, (int)(SYNCILU_SHARED_BYTES / (sizeof(double) + 3 * sizeof(int)) / (size_t)(SYNCILU_BLOCK_FACTOR >> d->lanes)) - 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For ell the factorization writes the rows of L where their sweep reads them, and U' by rows for those who wait for it. */
+static PetscErrorCode PlanValues(SyncILUEngine e)
+{
+  CUDA *d = (CUDA *)e->data;
+  int   total;
+
+  PetscFunctionBegin;
+  if (d->L.slots > UINT_MAX) {
+    PetscCall(PetscSNPrintf(e->unfit, sizeof(e->unfit), "%zu entries of L with padding on this rank, indices on the device are 32 bits wide", d->L.slots));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CallFit(Alloc(e, &d->ubegin, ((size_t)d->p.n + 1) * sizeof(int)));
+  CallCUDA(SyncILUKernelUpperLengths(d->p, d->ubegin, d->stream));
+  CallFit(Offsets(e, d->p.n, d->ubegin, &total));
+  CallFit(Alloc(e, &d->upper, (size_t)total * sizeof(double)));
+  CallFit(Alloc(e, &d->lplace, (size_t)d->p.n * sizeof(unsigned)));
+  CallCUDA(SyncILUKernelLowerPlaces(d->L.ell, d->lplace, d->stream));
+  CallCUDA(cudaMemsetAsync(d->L.ell.val, 0, d->L.slots * sizeof(double), d->stream)); /* nobody writes the padding */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1173,7 +1200,8 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   for (int k = 0; k < 2; k++) CallFit(Alloc(e, &d->x[k], n * sizeof(double)));
   d->xsize = n;
   CallCUDA(cudaMemsetAsync(d->x[0], 0xff, n * sizeof(double), d->stream));
-  if (!d->chain || !d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
+  if (!d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
+  else if (!d->chain) CallFit(PlanValues(e));
   if (!d->chain && d->counts.longest_row > d->shared) CallFit(PlanScratch(e));
   /* what only the first factorization can fill, or may need: where there is too little memory auto can still turn to the host */
   if (!p->same) CallFit(Alloc(e, &d->map, (size_t)d->nnz * sizeof(int)));
@@ -1305,6 +1333,14 @@ static PetscErrorCode FactorChain(SyncILUEngine e, SyncILUDeviceValues v, SyncIL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the factorization writes the rows of L. */
+static SyncILUDeviceLower LowerStorage(const CUDA *d)
+{
+  SyncILUDeviceLower w = {d->L.ell.val, d->lplace, d->L.lanes, LongRow(d->L.lanes)};
+
+  return w;
+}
+
 static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
 {
   CUDA               *d = (CUDA *)e->data;
@@ -1321,11 +1357,13 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
     PetscCall(CheckFit(e));
     f.size = d->size;
   } else f.size = NULL;
-  CallCUDA(cudaMemsetAsync(d->val, 0xff, (size_t)d->nnz * sizeof(double), d->stream));
+  CallCUDA(cudaMemsetAsync(d->ell ? d->upper : d->val, 0xff, (size_t)(d->ell ? e->pattern.nu : d->nnz) * sizeof(double), d->stream));
   CallCUDA(cudaMemsetAsync(d->pivot, 0xff, (size_t)d->p.n * sizeof(double), d->stream));
   f.pattern  = d->p;
   f.values   = v;
-  f.val      = d->val;
+  f.val      = d->ell ? d->upper : d->val;
+  f.upper    = d->ubegin;
+  f.w        = LowerStorage(d);
   f.pivot    = d->pivot;
   f.sum      = d->sum;
   f.order    = d->order;
@@ -1349,18 +1387,23 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the factor into the storage of the solves. */
+/* Brings into the storage of the solves what is not there yet. */
 static PetscErrorCode Refill(CUDA *d, SyncILUDeviceValues v)
 {
-  const SyncILUDeviceValues raw = {d->val, NULL};
-
   PetscFunctionBegin;
-  if (d->chain && d->val) CallCUDA(SyncILUKernelRaw(SYNCILU_DOUBLE, d->p, v, d->pivot, d->val, d->stream));
-  if (d->ell) {
-    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->L.t, d->L.ell, d->chain ? v : raw, NULL, NULL, d->stream));
-    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->U.t, d->U.ell, d->chain ? v : raw, d->chain ? d->pivot : NULL, NULL, d->stream));
+  if (!d->ell) {
+    if (d->chain) CallCUDA(SyncILUKernelRaw(SYNCILU_DOUBLE, d->p, v, d->pivot, d->val, d->stream));
+  } else if (d->chain) {
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->L.t, d->L.ell, v, NULL, NULL, d->stream));
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->U.t, d->U.ell, v, d->pivot, NULL, d->stream));
+  } else {
+    const SyncILUDeviceValues   upper = {d->upper, NULL};
+    const SyncILUDeviceTriangle u     = {d->p.n, 0, d->ubegin, d->ubegin + 1, NULL, NULL};
+
+    CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, u, d->U.ell, upper, NULL, NULL, d->stream));
   }
   if (!d->chain || !d->ell) CallCUDA(SyncILUKernelReciprocals(SYNCILU_DOUBLE, d->p.n, d->pivot, d->ell ? d->L.order : NULL, d->L.scale, d->stream));
+  d->raw     = (PetscBool)!d->ell;
   d->tvalues = PETSC_FALSE;
   d->values  = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1397,7 +1440,7 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   CallCUDA(SyncILUKernelStatusReset(d->status, d->ticket + 2, d->stream));
   if (d->chain) PetscCall(FactorChain(e, v, p));
   else PetscCall(FactorRows(e, v, p));
-  CallCUDA(SyncILUKernelStatus(SYNCILU_DOUBLE, d->p, v, d->chain ? NULL : d->val, d->size, d->pivot, p, d->status, d->stream));
+  CallCUDA(SyncILUKernelStatus(SYNCILU_DOUBLE, d->p, v, d->ell ? NULL : d->val, LowerStorage(d), d->chain ? NULL : d->size, d->pivot, p, d->status, d->stream));
   CallCUDA(cudaMemcpyAsync(machine.status, d->status, sizeof(*d->status), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaEventRecord(machine.done, d->stream));
   PetscCall(Refill(d, v)); /* goes on while the host reads the status */
@@ -1417,12 +1460,15 @@ static PetscErrorCode Raw(SyncILUEngine e)
   CUDA                     *d    = (CUDA *)e->data;
 
   PetscFunctionBegin;
-  if (d->val) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
-  PetscCall(CheckFit(e));
-  CallCUDA(cudaMemsetAsync(d->val, 0, (size_t)d->nnz * sizeof(double), d->stream)); /* nobody writes its diagonal */
+  if (d->raw) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->val) {
+    PetscCall(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
+    PetscCall(CheckFit(e));
+    CallCUDA(cudaMemsetAsync(d->val, 0, (size_t)d->nnz * sizeof(double), d->stream)); /* nobody writes its diagonal */
+  }
   CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->L.t, d->L.ell, none, NULL, d->val, d->stream));
   CallCUDA(SyncILUKernelFill(SYNCILU_DOUBLE, d->U.t, d->U.ell, none, NULL, d->val, d->stream));
+  d->raw = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1607,7 +1653,10 @@ static PetscErrorCode Values_CUDA(SyncILUEngine e, const PetscScalar **lval, con
     PetscCall(Download(d, col, d->p.col, (size_t)d->nnz * sizeof(int)));
     PetscCall(Download(d, diag, d->diag, n * sizeof(int)));
     PetscCall(Free(d, &own));
-    if (!kept) PetscCall(Free(d, &d->val));
+    if (!kept) {
+      PetscCall(Free(d, &d->val));
+      d->raw = PETSC_FALSE;
+    }
     if (!d->lval) {
       PetscCall(PetscMalloc1(e->pattern.nl, &d->lval));
       PetscCall(PetscMalloc1(e->pattern.nu, &d->uval));
