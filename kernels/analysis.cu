@@ -64,8 +64,8 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
 }
 
 /*
-   Levels of L and of U (or of L alone), one block of rows of each in turn, a lane a row. A warp waits for the rows of others, for those of its own block through shared memory, and then runs through the
-   dependences among its own rows with shuffles: on grids in their natural order those are the long chains.
+   Levels of L and of U (or of L alone), one block of rows of each in turn, a lane a row. A warp waits for the rows of others, for those of its own block through shared memory, and then runs through
+   the dependences among its own rows with shuffles: on grids in their natural order those are the long chains.
 
    Progress: a block waits for blocks of lower tickets of its own triangle only, within a block every warp is resident and waits for earlier ones, and within a warp a lane waits for lower ones only.
 */

@@ -6,8 +6,9 @@
 
      w_ij = a_ij - sum_k w_ik u'_kj (j <= i, d_i = w_ii),  u'_ij = (a_ij - sum_k w_ik u'_kj) / d_i.
 
-   Strategies: vect (Freire, Dufrechou, Ezzatti, PDP 2025, algorithm 4: each lane takes an entry of the row at work and searches the row of the pivot for its column; here the other way round where that row
-   is the shorter one), and list, for which the analysis has written down what vect finds. Where only diagonals have updates (5- and 7-point grids, tridiagonal matrices) the recurrence d_i = a_ii - sum_k a_ik a_ki / d_k is a triangular sweep, and runs as one.
+   Strategies: vect (Freire, Dufrechou, Ezzatti, PDP 2025, algorithm 4: each lane takes an entry of the row at work and searches the row of the pivot for its column; here the other way round where
+   that row is the shorter one), and list, for which the analysis has written down what vect finds. Where only diagonals have updates (5- and 7-point grids, tridiagonal matrices) the recurrence d_i =
+   a_ii - sum_k a_ik a_ki / d_k is a triangular sweep, and runs as one.
 */
 #include "values.cuh"
 #include "tuning.h"
@@ -72,9 +73,9 @@ __device__ __forceinline__ V *lower_entry(const SyncILUDeviceLower &w, int i, in
 }
 
 /*
-   The rows of a task belong to one level, so none waits for another of the same warp. POLLS updates of each lane are waited for at the same time (AHEAD: while the next ones are looked up) and then applied in
-   the order of the pivot rows, which makes the result the same from run to run; a later one may have arrived first. __syncwarp() separates the updates of one round, each of another entry of the row,
-   from those of the next.
+   The rows of a task belong to one level, so none waits for another of the same warp. POLLS updates of each lane are waited for at the same time (AHEAD: while the next ones are looked up) and then
+   applied in the order of the pivot rows, which makes the result the same from run to run; a later one may have arrived first. __syncwarp() separates the updates of one round, each of another entry
+   of the row, from those of the next.
 */
 template <typename V, int LG, bool LIST, bool RELAX, int POLLS, bool AHEAD>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f)
@@ -284,8 +285,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
 }
 
 /*
-   Goes through the pivot rows of the lanes' rows, of which each has nl, and what of them meets the row's entries [begin, end). For every update hit(s, both, e, u, q): pivot row s, candidates, the entries
-   as in find(), q updates by that pivot row are before it. Then done(s, updates). The lanes of a row look up T pivot rows at once.
+   Goes through the pivot rows of the lanes' rows, of which each has nl, and what of them meets the row's entries [begin, end). For every update hit(s, both, e, u, q): pivot row s, candidates, the
+   entries as in find(), q updates by that pivot row are before it. Then done(s, updates). The lanes of a row look up T pivot rows at once.
 */
 template <int LG, typename Hit, typename Done>
 __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, int begin, int nl, int end, Hit hit, Done done)
@@ -318,8 +319,8 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, int b
 }
 
 /*
-   What list needs to know: for each row the updates by each pivot row, in rounds of T. Rounds counts those of a row for every T, the four of them in one, or sums up those for T = 4 over one row of every
-   `stride`; List writes the updates down.
+   What list needs to know: for each row the updates by each pivot row, in rounds of T. Rounds counts those of a row for every T, the four of them in one, or sums up those for T = 4 over one row of
+   every `stride`; List writes the updates down.
 */
 template <int LG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
@@ -541,7 +542,10 @@ __global__ void diagonal_index_kernel(int n, const int *__restrict__ diag, const
   index[p]    = map ? map[e] : e;
 }
 
-/* Sum of the absolute values of row i of L and U beside the diagonal, by one warp, from the raw factor. size has the sum of U's; NULL: only diagonals have updates, and W and D U' are those of the matrix. */
+/*
+   Sum of the absolute values of row i of L and U beside the diagonal, by one warp, from the raw factor. size has the sum of U's; NULL: only diagonals have updates, and W and D U' are those of the
+   matrix.
+*/
 template <typename V>
 __device__ V row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const V *val, const SyncILUDeviceLower &w, const V *size, const V *pivot, int i)
 {

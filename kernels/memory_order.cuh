@@ -1,8 +1,8 @@
 /*
    Memory order by name. Everything that one thread publishes for another goes through these operations and nothing else.
 
-   Values that are their own flag need no order among themselves: whoever sees the value has all that was published. So they are stored and polled relaxed, at the scope of the device, where a hop takes
-   half of what release and acquire cost (250 against 480 ns on an H200). The few counters that announce other memory are released and acquired.
+   Values that are their own flag need no order among themselves: whoever sees the value has all that was published. So they are stored and polled relaxed, at the scope of the device, where a hop
+   takes half of what release and acquire cost (250 against 480 ns on an H200). The few counters that announce other memory are released and acquired.
 */
 #ifndef SYNCILU_MEMORY_ORDER_CUH
 #define SYNCILU_MEMORY_ORDER_CUH

@@ -1,8 +1,8 @@
 /*
    Triangular sweeps: x_i = s_i (b_i - sum_j t_ij x_j), by rows, each value of x its own flag.
 
-   Two sweeps make a solve, each with its own x. The first poisons the x of the second on its way, and the second, having read a value of the first's, poisons that again: so both are ready for the next
-   solve without a launch for it. Likewise each sets the counter of tickets of the other to zero.
+   Two sweeps make a solve, each with its own x. The first poisons the x of the second on its way, and the second, having read a value of the first's, poisons that again: so both are ready for the
+   next solve without a launch for it. Likewise each sets the counter of tickets of the other to zero.
 */
 #include "values.cuh"
 #include "tuning.h"
@@ -288,8 +288,8 @@ __device__ __forceinline__ void take_steps(int most, const Near<V> &near, int st
 
 /*
    ELL by tiles: slices whose rows depend on each other, and that do not wait for each other in circles. A warp waits until all is there that its rows need from others (far entries), then goes through
-   them in steps in which it looks at nothing but its registers (near entries, by shuffles), and publishes them together: on a grid there are several times fewer tiles than rows behind one another, and
-   a step takes a twentieth of what it takes to pass a value through memory. Rows have at most E entries a lane, at most POLLS of them near.
+   them in steps in which it looks at nothing but its registers (near entries, by shuffles), and publishes them together: on a grid there are several times fewer tiles than rows behind one another,
+   and a step takes a twentieth of what it takes to pass a value through memory. Rows have at most E entries a lane, at most POLLS of them near.
 */
 template <typename V, int R, int MODE, int E>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SWEEP) tile_kernel(SyncILUDeviceEll ell, SyncILUDeviceSweep s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)

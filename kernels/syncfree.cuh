@@ -1,9 +1,9 @@
 /*
    The synchronization-free machinery: tickets, values that are their own flag, the first row that broke down.
 
-   Progress: blocks take tickets when they start, and tickets follow an order in which every row comes after those it waits for. So the unfinished row of the lowest ticket belongs to a running warp and
-   waits for nothing unfinished, whatever else is resident. Rows of one warp that depend on each other are waited for in loops that the whole warp goes round together, in which each row that has all
-   it needs is finished.
+   Progress: blocks take tickets when they start, and tickets follow an order in which every row comes after those it waits for. So the unfinished row of the lowest ticket belongs to a running warp
+   and waits for nothing unfinished, whatever else is resident. Rows of one warp that depend on each other are waited for in loops that the whole warp goes round together, in which each row that has
+   all it needs is finished.
 
    Poison: an array that is waited for is filled with ones in every bit (a memset), which as a floating-point number is a NaN that no arithmetic produces. What is published passes through clean(), so
    that a value of the user's with the same bits is never taken for one that is missing: it comes out as another NaN.

@@ -1,8 +1,8 @@
 /*
    The kernels of the CUDA backend, as launchers that C can call.
 
-   All pointers are to device memory unless said otherwise; those to void are to values of the type that the call names. All launchers are asynchronous in the stream they are given, allocate nothing, wait for nothing, and return what the runtime said of the
-   launch. Where one needs workspace it is called twice, as in CUB: with workspace NULL it only sets *bytes. Indices are 32 bits wide.
+   All pointers are to device memory unless said otherwise; those to void are to values of the type that the call names. All launchers are asynchronous in the stream they are given, allocate nothing,
+   wait for nothing, and return what the runtime said of the launch. Where one needs workspace it is called twice, as in CUB: with workspace NULL it only sets *bytes. Indices are 32 bits wide.
 */
 #ifndef SYNCILU_KERNELS_H
 #define SYNCILU_KERNELS_H
@@ -58,9 +58,9 @@ typedef struct {
 } SyncILUDeviceTraits;
 
 /*
-   Tiles: boxes of a grid whose numbering the rows follow, x first; where there is no grid, runs of successive rows, which for several unknowns a point may be those of a point. No two rows on a grid may
-   depend on each other that are not in the same sense behind one another in every direction: then tiles do not wait for each other in circles. Where a row depends on neighbours on both sides of the line or plane before, as in 9- and 27-point stencils, the grid is slanted until they are
-   behind it: x + slant (y + 2 z), y + slant z, z in place of x, y, z.
+   Tiles: boxes of a grid whose numbering the rows follow, x first; where there is no grid, runs of successive rows, which for several unknowns a point may be those of a point. No two rows on a grid
+   may depend on each other that are not in the same sense behind one another in every direction: then tiles do not wait for each other in circles. Where a row depends on neighbours on both sides of
+   the line or plane before, as in 9- and 27-point stencils, the grid is slanted until they are behind it: x + slant (y + 2 z), y + slant z, z in place of x, y, z.
 */
 typedef struct {
   int n, slant;
@@ -203,12 +203,12 @@ typedef struct {
 /*
    Analysis. n rows, ptr and col as in CSR.
 
-   Rows looks through the columns, finds the diagonals and counts. Levels (longest row of either triangle; levels poisoned, ticket zero) gives the earliest levels of L and, with both, of U; on a symmetric pattern LevelsMirror gives the latest of U from the earliest of L. LevelsLate moves the rows of one of
-   them to the latest (all at the last one before, count and ticket zero). Order sorts rows stably by key, at most max; SliceKeys adds the width of the rows to the level, in
-   SYNCILU_WIDTH_BITS bits, those of more than limit entries last; LevelWidth takes the sorted keys, of which level is key >> shift. Slices cuts the order into slices of
-   1 << lanes lanes a row, or of a whole warp for rows of more than limit entries, and with level given at the ends of levels; SliceRows, SliceWidths (of its triangle's entries; width[slices] is left alone), Offsets
-   of the widths and SliceOffsets complete them. Columns goes back from ELL to CSR, with diag the diagonal too. Transpose gives the rows of the transposed triangle and where their entries stand. Map finds the entries of a pattern, in the ordering row and col, in
-   another matrix.
+   Rows looks through the columns, finds the diagonals and counts. Levels (longest row of either triangle; levels poisoned, ticket zero) gives the earliest levels of L and, with both, of U; on a
+   symmetric pattern LevelsMirror gives the latest of U from the earliest of L. LevelsLate moves the rows of one of them to the latest (all at the last one before, count and ticket zero). Order sorts
+   rows stably by key, at most max; SliceKeys adds the width of the rows to the level, in SYNCILU_WIDTH_BITS bits, those of more than limit entries last; LevelWidth takes the sorted keys, of which
+   level is key >> shift. Slices cuts the order into slices of 1 << lanes lanes a row, or of a whole warp for rows of more than limit entries, and with level given at the ends of levels; SliceRows,
+   SliceWidths (of its triangle's entries; width[slices] is left alone), Offsets of the widths and SliceOffsets complete them. Columns goes back from ELL to CSR, with diag the diagonal too. Transpose
+   gives the rows of the transposed triangle and where their entries stand. Map finds the entries of a pattern, in the ordering row and col, in another matrix.
 */
 extern cudaError_t SyncILUKernelProbe(void); /* whether the kernels were built for the current device */
 extern cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
@@ -235,10 +235,10 @@ extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncIL
 extern cudaError_t SyncILUKernelMap(SyncILUDevicePattern, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t);
 
 /*
-   Tiles. Grid looks for a grid. RowLevels and TileLevels give the levels that follow from a grid, of its rows for L; of its tiles for L and for U, those without rows coming last, with the number of the others
-   (zero before). RunSizes counts for each run itself and the others that it depends on, in L and in U: their offsets are the ptr of a pattern, of which RunPattern writes the rest.
-   TileOrder takes so many tiles in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and offsets) and the order of the rows; in reversed ones, those of U, the rows come
-   last first.
+   Tiles. Grid looks for a grid. RowLevels and TileLevels give the levels that follow from a grid, of its rows for L; of its tiles for L and for U, those without rows coming last, with the number of
+   the others (zero before). RunSizes counts for each run itself and the others that it depends on, in L and in U: their offsets are the ptr of a pattern, of which RunPattern writes the rest.
+   TileOrder takes so many tiles in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and offsets) and the order of the rows; in reversed ones, those of U, the rows
+   come last first.
 */
 extern cudaError_t SyncILUKernelGrid(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelRowLevels(SyncILUTiling, int *level, cudaStream_t);
@@ -248,23 +248,25 @@ extern cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern, SyncILUTiling, 
 extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling, int tiles, const int *tile, int reversed, int lanes, SyncILUSlice *, int *order, cudaStream_t);
 
 /*
-   Plan of the factorization. Live tells whether entries beside the diagonal have updates. ListRounds counts the rounds of each row for 4, 8, 16 and 32 lanes (searching with 1 << lanes of them), or, with
-   rounds NULL, adds those for 4 of one row of every stride to sum;
-   ListWidths takes from these the rounds of each task (into its width and width[task]), Lists writes the updates at its offset. Opposite finds (k,i) for each (i,k) of L in ELL.
+   Plan of the factorization. Live tells whether entries beside the diagonal have updates. ListRounds counts the rounds of each row for 4, 8, 16 and 32 lanes (searching with 1 << lanes of them), or,
+   with rounds NULL, adds those for 4 of one row of every stride to sum; ListWidths takes from these the rounds of each task (into its width and width[task]), Lists writes the updates at its offset.
+   UpperLengths counts the entries of the rows of U, LowerPlaces finds where the rows of L begin in ELL. Opposite finds (k,i) for each (i,k) of L in ELL.
 */
 extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t);
 extern cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, cudaStream_t);
 extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int lanes, const int *order, int tasks, const SyncILUSlice *, unsigned short *update, unsigned char *source, cudaStream_t);
 extern cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t); /* of rows of more than `shared` entries; 0 for others */
+extern cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern, int *length, cudaStream_t);
+extern cudaError_t SyncILUKernelLowerPlaces(SyncILUDeviceEll, unsigned *place, cudaStream_t);
 extern cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern, SyncILUDeviceEll, int *at, cudaStream_t);
 extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, const int *order, int *index, cudaStream_t);
 
 /*
-   Factorization. StatusReset comes first. Where only diagonals have updates, Coefficients (sum: workspace of n) fills L's ELL with what Pivots sweeps with; bindex of that sweep comes from DiagonalIndex. Fill writes the values of
-   a triangle in ELL, from v, divided by the divisor of the row where one is given; with gather it writes the values of ELL there instead, in the order of the pattern. Raw gives
-   the raw factor on the pattern where only diagonals have updates. UpperLengths counts the entries of the rows of U, LowerPlaces finds where rows begin in ELL. Status completes the status; for pivots of
-   the types SIZE and SIGN it needs W, from val (the raw factor on the pattern) or where that is NULL from w, and size, which NULL stands for the case where only diagonals have updates.
+   Factorization. StatusReset comes first. Where only diagonals have updates, Coefficients (sum: workspace of n) fills L's ELL with what Pivots sweeps with; bindex of that sweep comes from
+   DiagonalIndex. Fill writes the values of a triangle in ELL, from v, divided by the divisor of the row where one is given; with gather it writes the values of ELL there instead, in the order of the
+   pattern. Raw gives the raw factor on the pattern where only diagonals have updates. Status completes the status; for pivots of the types SIZE and SIGN it needs W, from val (the raw factor on the
+   pattern) or where that is NULL from w, and size, which is NULL where only diagonals have updates.
 */
 extern cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *, unsigned long long *ticket, cudaStream_t);
 extern cudaError_t SyncILUKernelFactor(SyncILUValueType, SyncILUDeviceFactor, cudaStream_t);
@@ -272,8 +274,6 @@ extern cudaError_t SyncILUKernelCoefficients(SyncILUValueType, SyncILUDevicePatt
 extern cudaError_t SyncILUKernelPivots(SyncILUValueType, SyncILUDeviceEll, SyncILUDeviceSweep, SyncILUDevicePivoting, void *pivot, SyncILUDeviceStatus *, cudaStream_t);
 extern cudaError_t SyncILUKernelRaw(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, void *val, cudaStream_t);
 extern cudaError_t SyncILUKernelFill(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceValues v, const void *divisor, void *gather, cudaStream_t);
-extern cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern, int *length, cudaStream_t);
-extern cudaError_t SyncILUKernelLowerPlaces(SyncILUDeviceEll, unsigned *place, cudaStream_t);
 extern cudaError_t SyncILUKernelReciprocals(SyncILUValueType, int n, const void *pivot, const int *order, void *out, cudaStream_t);
 extern cudaError_t SyncILUKernelStatus(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *val, SyncILUDeviceLower w, const void *size, const void *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);
 /* The largest sum of a row's absolute values beside the diagonal less the diagonal, as the bits of a double; zero before. */

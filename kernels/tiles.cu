@@ -1,6 +1,6 @@
 /*
-   Tiles: rows that a warp takes together though they depend on each other, because they are neighbours. What passes between rows of a tile never leaves the warp, so that a sweep has to wait for memory as
-   often as there are tiles in a row behind one another, not rows.
+   Tiles: rows that a warp takes together though they depend on each other, because they are neighbours. What passes between rows of a tile never leaves the warp, so that a sweep has to wait for
+   memory as often as there are tiles in a row behind one another, not rows.
 */
 #include "syncilu_kernels.h"
 #include "values.cuh"

@@ -5,8 +5,8 @@
 #define SYNCILU_TUNING_H
 
 /*
-   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a sweep costs a launch and a hop for every level, whatever its size. Setup and solve of 7-point grids with CG take as long on one
-   thread of the host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
+   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a sweep costs a launch and a hop for every level, whatever its size. Setup and solve of 7-point grids with CG take as long on
+   one thread of the host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
 */
 #define SYNCILU_CUDA_MIN_ROWS 8000
 

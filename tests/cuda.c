@@ -538,7 +538,9 @@ static PetscErrorCode TestTiled(Mat A, const char *label, const char *ordering, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows in tiles: grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one, chains, and patterns that are not symmetric, whose transposed sweeps go another way. */
+/*
+   Rows in tiles: grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one, chains, and patterns that are not symmetric, whose transposed sweeps go another way.
+*/
 static PetscErrorCode TestTiles(PetscRandom rand)
 {
   static const char any[] = "order: "; /* tiles or not, what counts is the result */

@@ -605,8 +605,8 @@ static PetscErrorCode ApplyOrSaySo(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec),
 }
 
 /*
-   Memory of the device that runs out is an error that says so, or with backend auto the host takes over; what was there before works on, and all works again once there is memory. With 128 MiB left the
-   rows of the matrix find room and the plan does not, with 16 MiB not even the rows do.
+   Memory of the device that runs out is an error that says so, or with backend auto the host takes over; what was there before works on, and all works again once there is memory. With 128 MiB left
+   the rows of the matrix find room and the plan does not, with 16 MiB not even the rows do.
 */
 static PetscErrorCode TestMemory(PetscRandom rand)
 {

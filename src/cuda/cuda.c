@@ -130,8 +130,8 @@ static PetscErrorCode LocalRank(int *rank)
 }
 
 /*
-   Whether PETSc uses its device. Where no matrix and no vector is on it, it must not be made to: that ends programs whose MPI knows nothing of device memory and which have no need that it should. What
-   it does not do then is done here, as where PETSc has no CUDA.
+   Whether PETSc uses its device. Where no matrix and no vector is on it, it must not be made to: that ends programs whose MPI knows nothing of device memory and which have no need that it should.
+   What it does not do then is done here, as where PETSc has no CUDA.
 */
 static PetscBool PETScHasDevice(void)
 {
@@ -728,8 +728,8 @@ static void Runs(SyncILUTiling *t, int rows)
 }
 
 /*
-   Chooses tiles: boxes if the numbering follows a grid; the rows of a point if there are several, all of which depend on each other, long enough for the lanes that there are then, which take twice as many
-   entries since few of them are near; runs if successive rows make long chains.
+   Chooses tiles: boxes if the numbering follows a grid; the rows of a point if there are several, all of which depend on each other, long enough for the lanes that there are then, which take twice as
+   many entries since few of them are near; runs if successive rows make long chains.
 */
 static PetscBool ChooseTiles(SyncILUEngine e, const SyncILUDeviceTraits *traits)
 {
@@ -764,8 +764,8 @@ static PetscBool ChooseTiles(SyncILUEngine e, const SyncILUDeviceTraits *traits)
 }
 
 /*
-   Looks at the pattern for what makes a difference: whether only diagonals have updates (and list is not ruled out), whether under auto the order of U may be that of L from the end since the pattern is
-   symmetric, and whether the sweeps may take rows in tiles.
+   Looks at the pattern for what makes a difference: whether only diagonals have updates (and list is not ruled out), whether under auto the order of U may be that of L from the end since the pattern
+   is symmetric, and whether the sweeps may take rows in tiles.
 */
 static PetscErrorCode Classify(SyncILUEngine e)
 {
@@ -902,8 +902,8 @@ static PetscErrorCode OrderByTile(SyncILUEngine e)
 }
 
 /*
-   Bytes that lists of updates may take: what is left of what plan and factor may hold beside values, the sweeps' storage, what is there once a row, slices and tasks; not what is held for a pattern that
-   came from elsewhere than the matrix, since results must not depend on that.
+   Bytes that lists of updates may take: what is left of what plan and factor may hold beside values, the sweeps' storage, what is there once a row, slices and tasks; not what is held for a pattern
+   that came from elsewhere than the matrix, since results must not depend on that.
 */
 static double ListLimit(SyncILUEngine e)
 {

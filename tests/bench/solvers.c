@@ -220,8 +220,8 @@ static PetscErrorCode ProblemDestroy(Problem *p)
 /* ---- runs ---- */
 
 /*
-   The time when all ranks and the device are done. With arrays on the host PETSc is not made to use the device: a solve has ended then when its result is there, and what a setup leaves going on counts
-   as the solve's.
+   The time when all ranks and the device are done. With arrays on the host PETSc is not made to use the device: a solve has ended then when its result is there, and what a setup leaves going on
+   counts as the solve's.
 */
 static PetscErrorCode Clock(const Bench *bench, PetscLogDouble *t)
 {
