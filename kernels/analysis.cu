@@ -14,15 +14,16 @@ namespace
 
 __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, int *__restrict__ diag, SyncILUDeviceCounts *counts)
 {
-  const long long t   = global_thread();
-  const int       sub = (int)(t % ROW_LANES), i = (int)(t / ROW_LANES);
-  bool            bad   = false;
-  int             lower = 0, upper = 0, entries = 0;
+  const int          sub   = threadIdx.x % ROW_LANES;
+  int                lower = 0, upper = 0, entries = 0;
+  unsigned long long sum = 0;
 
-  if (t / ROW_LANES < n) {
-    const int begin = ptr[i], end = ptr[i + 1];
+  for (long long t = global_thread(); t / ROW_LANES < n; t += all_threads()) {
+    const int i = (int)(t / ROW_LANES), begin = ptr[i], end = ptr[i + 1];
     int       here = 0;
+    bool      bad  = false;
 
+#pragma unroll 4
     for (int e = begin + sub; e < end; e += ROW_LANES) {
       const int j = col[e];
 
@@ -34,11 +35,11 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
     }
     const unsigned group = 0xffu << (threadIdx.x & 24);
     for (int o = ROW_LANES / 2; o; o >>= 1) here = max(here, __shfl_xor_sync(group, here, o));
-    bad |= here == 0;
-    entries = end - begin;
-    lower   = here - 1;
-    upper   = entries - here;
-    if (bad) atomicMin(&counts->irregular, i);
+    if (bad || here == 0) atomicMin(&counts->irregular, i);
+    entries = max(entries, end - begin);
+    lower   = max(lower, here - 1);
+    upper   = max(upper, end - begin - here);
+    if (sub == 0 && here > 1) sum += here - 1;
   }
   /* one atomic operation a block and count */
   typedef cub::BlockReduce<int, SYNCILU_BLOCK>                Max;
@@ -54,7 +55,7 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
   __syncthreads();
   const int u = Max(s.max).Reduce(upper, cuda::maximum<int>());
   __syncthreads();
-  const unsigned long long total = Sum(s.sum).Sum(sub == 0 && lower > 0 ? (unsigned long long)lower : 0ull);
+  const unsigned long long total = Sum(s.sum).Sum(sum);
   if (threadIdx.x == 0) {
     atomicMax(&counts->longest_row, row);
     atomicMax(&counts->longest[0], l);
@@ -199,14 +200,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_long_kernel(SyncILUDevic
 /* Whether each entry of L has its opposite in U and there are as many of both. */
 __global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
 {
-  const long long t = global_thread();
-  const int       i = (int)(t / ROW_LANES);
+  for (long long t = global_thread(); t / ROW_LANES < p.n && !load_stale(unsymmetric); t += all_threads()) {
+    const int i = (int)(t / ROW_LANES);
 
-  if (t / ROW_LANES >= p.n || load_relaxed(unsymmetric)) return;
-  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.diag[i]; e += ROW_LANES) {
-    const int k = p.col[e];
+    for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.diag[i]; e += ROW_LANES) {
+      const int k = p.col[e];
 
-    if (search(p.col, p.diag[k] + 1, p.ptr[k + 1], i) < 0) store_relaxed(unsymmetric, 1);
+      if (search(p.col, p.diag[k] + 1, p.ptr[k + 1], i) < 0) store_relaxed(unsymmetric, 1);
+    }
   }
 }
 
@@ -489,7 +490,7 @@ cudaError_t SyncILUKernelProbe(void)
 
 cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *counts, cudaStream_t stream)
 {
-  LAUNCH(rows_kernel, (long long)n * ROW_LANES, stream, n, ptr, col, diag, counts);
+  LAUNCH_COUNTING(rows_kernel, (long long)n * ROW_LANES, stream, n, ptr, col, diag, counts);
 }
 
 cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, SyncILUDeviceCounts *counts, cudaStream_t stream)
@@ -504,7 +505,7 @@ cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, i
 
 cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  LAUNCH(symmetric_kernel, (long long)p.n * ROW_LANES, stream, p, &traits->unsymmetric);
+  LAUNCH_COUNTING(symmetric_kernel, (long long)p.n * ROW_LANES, stream, p, &traits->unsymmetric);
 }
 
 cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t stream)

@@ -393,22 +393,21 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePatter
 template <int T>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePattern p, int *live)
 {
-  const long long t   = global_thread();
-  const int       sub = (int)(t % T), i = (int)(t / T);
+  for (long long t = global_thread(); t / T < p.n; t += all_threads()) {
+    const int i = (int)(t / T), end = p.ptr[i + 1], diag = p.diag[i];
 
-  if (t / T >= p.n) return;
-  const int end = p.ptr[i + 1], diag = p.diag[i];
-  for (int s = p.ptr[i]; s < diag; s++) {
-    const int    k    = p.col[s];
-    const Common both = common(s + 1, end, p.diag[k] + 1, p.ptr[k + 1]);
+    for (int s = p.ptr[i]; s < diag; s++) {
+      const int    k    = p.col[s];
+      const Common both = common(s + 1, end, p.diag[k] + 1, p.ptr[k + 1]);
 
-    if (load_relaxed(live)) return;
-    for (int q = sub; q < candidates(both); q += T) {
-      int e, u;
+      if (load_stale(live)) return;
+      for (int q = (int)(t % T); q < candidates(both); q += T) {
+        int e, u;
 
-      if (find(both, p.col, q, &e, &u) && e != diag) {
-        store_relaxed(live, 1);
-        return;
+        if (find(both, p.col, q, &e, &u) && e != diag) {
+          store_relaxed(live, 1);
+          return;
+        }
       }
     }
   }
@@ -720,7 +719,7 @@ cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *ord
 
 cudaError_t SyncILUKernelLive(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  LAUNCH(live_kernel<4>, 4ll * p.n, stream, p, &traits->live);
+  LAUNCH_COUNTING(live_kernel<4>, 4ll * p.n, stream, p, &traits->live);
 }
 
 cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t stream)

@@ -24,6 +24,14 @@ __device__ __forceinline__ int load_relaxed(const int *p)
   return v;
 }
 
+/* A flag or bound that changes in one sense only and whose old value costs no more than work: it may come from the multiprocessor's own cache. Thousands of warps that ask memory for it hold each other up. */
+__device__ __forceinline__ int load_stale(const int *p)
+{
+  int v;
+  asm volatile("ld.relaxed.cta.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+
 /* Two neighbours, 16-byte aligned: each is a value of its own, the pair is not one. */
 __device__ __forceinline__ void load_relaxed_pair(const double *p, double *v)
 {

@@ -52,9 +52,9 @@ typedef struct {
   int live;        /* whether entries beside the diagonal have updates; zero before */
   int unsymmetric; /* zero before */
   int successive;  /* rows that depend on the one before them; zero before */
-  int blocks;      /* bit b, of 2 to SYNCILU_BLOCK_ROWS: each row depends on all rows before it in its block of b rows; all of these before */
+  int blocks;      /* bit b, of 2 to SYNCILU_BLOCK_ROWS: each row depends on all rows before it in its block of b rows, and those that reach less far back than the row before them begin one; all of these before */
   int near[3];     /* least distances from a row to one it depends on: beyond 1, beyond the first of these and 1, and beyond that and 2; INT_MAX before */
-  int across[2];   /* whether a row depends on another that is not behind it in every direction of the grid that these suggest, straight or slanted; zero before */
+  int across[2];   /* whether a row depends on another that is not behind it in every direction of the grid that these suggest, straight or, where it does, slanted; zero before */
 } SyncILUDeviceTraits;
 
 /*
@@ -235,13 +235,13 @@ extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncIL
 extern cudaError_t SyncILUKernelMap(SyncILUDevicePattern, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t);
 
 /*
-   Tiles. Grid looks for a grid. RowLevels and TileLevels give the levels that follow from a grid, of its rows for L; of its tiles for L and for U, those without rows coming last, with the number of
-   the others (zero before). RunSizes counts for each run itself and the others that it depends on, in L and in U: their offsets are the ptr of a pattern, of which RunPattern writes the rest.
-   TileOrder takes so many tiles in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and offsets) and the order of the rows; in reversed ones, those of U, the rows
-   come last first.
+   Tiles. Grid looks for a grid. RowLevels gives levels of the rows of L that follow from the tiling, of a grid or from the levels of runs whose rows all depend on those before them; TileLevels those
+   of a grid's tiles for L and for U, those without rows coming last, with the number of the others (zero before). RunSizes counts for each run itself and the others that it depends on, in L and in U:
+   their offsets are the ptr of a pattern, of which RunPattern writes the rest. TileOrder takes so many tiles in the given order, and gives their slices (of 1 << lanes lanes a row, without widths and
+   offsets) and the order of the rows; in reversed ones, those of U, the rows come last first.
 */
 extern cudaError_t SyncILUKernelGrid(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
-extern cudaError_t SyncILUKernelRowLevels(SyncILUTiling, int *level, cudaStream_t);
+extern cudaError_t SyncILUKernelRowLevels(SyncILUTiling, const int *runs, int *level, cudaStream_t);
 extern cudaError_t SyncILUKernelTileLevels(SyncILUTiling, int *levelL, int *levelU, int *filled, cudaStream_t);
 extern cudaError_t SyncILUKernelRunSizes(SyncILUDevicePattern, SyncILUTiling, int *size, cudaStream_t);
 extern cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern, SyncILUTiling, const int *ptr, int *diag, int *col, cudaStream_t);

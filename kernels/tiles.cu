@@ -42,70 +42,83 @@ __device__ __forceinline__ int tiles_of(const SyncILUTiling &t)
   return t.tiles[0] * t.tiles[1] * t.tiles[2];
 }
 
-/* On how many rows right before it each one depends: how many on one, and what blocks these make; and the least distance beyond 1. */
+/* On how many rows right before it a row depends; SYNCILU_BLOCK_ROWS stands for as many or more. */
+__device__ __forceinline__ int rows_before(const SyncILUDevicePattern &p, int i)
+{
+  const int begin = p.ptr[i], diag = p.diag[i];
+  int       n = 0;
+
+  while (n < SYNCILU_BLOCK_ROWS && diag - n > begin && p.col[diag - 1 - n] == i - 1 - n) n++;
+  return n;
+}
+
+/* How many rows depend on the one before them, what blocks of rows there are that depend on each other, and the least distance beyond 1. */
 __global__ void grid_lines_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
 {
-  const long long i      = global_thread();
-  int             before = 0, least = INT_MAX;
-  unsigned        blocks = FULL;
+  int      least = INT_MAX, rows = 0;
+  unsigned blocks = FULL;
 
-  if (i < p.n) {
-    const int begin = p.ptr[i], diag = p.diag[i];
+  for (long long t = global_thread(); t < p.n; t += all_threads()) {
+    const int  i = (int)t, next = p.diag[i] - 1, before = rows_before(p, i);
+    const bool begins = i > 0 && before < SYNCILU_BLOCK_ROWS && before <= rows_before(p, i - 1); /* it does not go back to where the row before it does */
 
-    while (before < SYNCILU_BLOCK_ROWS && diag - before > begin && p.col[diag - 1 - before] == (int)i - 1 - before) before++;
     if (before > 1) least = 2;
-    else if (diag - before > begin) least = (int)i - p.col[diag - 1 - before];
+    else if (next - before >= p.ptr[i]) least = min(least, i - p.col[next - before]);
+    rows += before > 0;
 #pragma unroll
     for (int b = 2; b <= SYNCILU_BLOCK_ROWS; b++)
-      if (before < (int)(i % b)) blocks &= ~(1u << b);
+      if (before < i % b || (begins && i % b)) blocks &= ~(1u << b);
   }
-  least          = __reduce_min_sync(FULL, least);
-  blocks         = __reduce_and_sync(FULL, blocks);
-  const int rows = __syncthreads_count(before > 0);
+  least  = __reduce_min_sync(FULL, least);
+  blocks = __reduce_and_sync(FULL, blocks);
+  rows   = __reduce_add_sync(FULL, rows);
   if ((threadIdx.x & 31) == 0) {
-    if (least < load_relaxed(traits->near)) atomicMin(traits->near, least);
-    if (load_relaxed(&traits->blocks) & ~(int)blocks) atomicAnd(&traits->blocks, (int)blocks);
+    atomicMin(traits->near, least);
+    atomicAnd(&traits->blocks, (int)blocks);
+    if (rows) atomicAdd(&traits->successive, rows);
   }
-  if (threadIdx.x == 0 && rows) atomicAdd(&traits->successive, rows);
 }
 
 __global__ void grid_planes_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
 {
-  const long long i        = global_thread();
-  const int       line     = traits->near[0];
-  int             least[2] = {INT_MAX, INT_MAX};
+  const int line     = traits->near[0];
+  int       least[2] = {INT_MAX, INT_MAX};
 
-  if (i < p.n && line < INT_MAX - 2) {
-    for (int e = p.diag[i] - 1; e >= p.ptr[i] && least[1] == INT_MAX; e--) {
+  for (long long i = global_thread(); i < p.n && line < INT_MAX - 2; i += all_threads()) {
+    bool more = true;
+
+    for (int e = p.diag[i] - 1; e >= p.ptr[i] && more; e--) {
       const int distance = (int)i - p.col[e];
 
 #pragma unroll
       for (int k = 0; k < 2; k++)
         if (distance > line + 1 + k) least[k] = min(least[k], distance);
+      more = distance <= line + 2;
     }
   }
 #pragma unroll
   for (int k = 0; k < 2; k++) {
     least[k] = __reduce_min_sync(FULL, least[k]);
-    if ((threadIdx.x & 31) == 0 && least[k] < load_relaxed(&traits->near[1 + k])) atomicMin(&traits->near[1 + k], least[k]);
+    if ((threadIdx.x & 31) == 0) atomicMin(&traits->near[1 + k], least[k]);
   }
 }
 
-__global__ void grid_across_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
+/* Slanted, where the grid is not one as it stands. */
+__global__ void grid_across_kernel(SyncILUDevicePattern p, int slant, SyncILUDeviceTraits *traits)
 {
-  const long long t = global_thread();
-  const int       i = (int)(t / ROW_LANES);
-  int             points[3];
+  int *const across = &traits->across[slant];
+  int        points[3];
 
-  if (t / ROW_LANES >= p.n || !SyncILUGridPoints(p.n, traits->near, points)) return;
-  for (int slant = 0; slant < 2; slant++) {
-    if (load_relaxed(&traits->across[slant])) continue;
+  if (!SyncILUGridPoints(p.n, traits->near, points) || (slant && !traits->across[0])) return;
+  for (long long t = global_thread(); t / ROW_LANES < p.n && !load_stale(across); t += all_threads()) {
+    const int   i = (int)(t / ROW_LANES);
     const Point a = point_of(points, slant, i);
+
     for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) {
       const Point b = point_of(points, slant, p.col[e]);
 
       if (p.col[e] < i ? b.x > a.x || b.y > a.y || b.z > a.z : b.x < a.x || b.y < a.y || b.z < a.z) {
-        store_relaxed(&traits->across[slant], 1);
+        store_relaxed(across, 1);
         break;
       }
     }
@@ -157,14 +170,21 @@ __global__ void run_pattern_kernel(SyncILUDevicePattern p, SyncILUTiling t, cons
   depends(p, t, (int)k, true, [=](int run, int n) { col[at + 1 + n] = run; });
 }
 
-/* Whoever depends on another is behind it in some direction and before it in none: the sum of the coordinates is a level, of rows as of tiles. */
-__global__ void row_levels_kernel(SyncILUTiling t, int *__restrict__ level)
+/*
+   On a grid whoever depends on another is behind it in some direction and before it in none: the sum of the coordinates is a level, of rows as of tiles. The rows of a run are one behind the other, and
+   all behind the runs of lower levels.
+*/
+__global__ void row_levels_kernel(SyncILUTiling t, const int *__restrict__ runs, int *__restrict__ level)
 {
   const long long i = global_thread();
 
   if (i >= t.n) return;
-  const Point p = point_of(t.points, t.slant, (int)i);
-  level[i]      = p.x + p.y + p.z;
+  if (t.run) level[i] = runs[i / t.run] * t.run + (int)(i % t.run);
+  else {
+    const Point p = point_of(t.points, t.slant, (int)i);
+
+    level[i] = p.x + p.y + p.z;
+  }
 }
 
 /* The rest of this file: as many lanes a tile as it has places. Which of them have rows, in the lowest bits. */
@@ -231,10 +251,13 @@ int places_of(const SyncILUTiling &t)
 
 cudaError_t SyncILUKernelGrid(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
+  const unsigned few = SYNCILU_BLOCKS_COUNTING, rows = min(blocks_for(p.n, SYNCILU_BLOCK), few), lanes = min(blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), few);
+
   if (!p.n) return cudaSuccess;
-  grid_lines_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, traits);
-  grid_planes_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, traits);
-  LAUNCH(grid_across_kernel, (long long)p.n * ROW_LANES, stream, p, traits);
+  grid_lines_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, traits);
+  grid_planes_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, traits);
+  for (int slant = 0; slant < 2; slant++) grid_across_kernel<<<lanes, SYNCILU_BLOCK, 0, stream>>>(p, slant, traits);
+  return cudaGetLastError();
 }
 
 cudaError_t SyncILUKernelRunSizes(SyncILUDevicePattern p, SyncILUTiling t, int *size, cudaStream_t stream)
@@ -247,9 +270,9 @@ cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern p, SyncILUTiling t, con
   LAUNCH(run_pattern_kernel, 32ll * t.tiles[0], stream, p, t, ptr, diag, col);
 }
 
-cudaError_t SyncILUKernelRowLevels(SyncILUTiling t, int *level, cudaStream_t stream)
+cudaError_t SyncILUKernelRowLevels(SyncILUTiling t, const int *runs, int *level, cudaStream_t stream)
 {
-  LAUNCH(row_levels_kernel, (long long)t.n, stream, t, level);
+  LAUNCH(row_levels_kernel, (long long)t.n, stream, t, runs, level);
 }
 
 cudaError_t SyncILUKernelTileLevels(SyncILUTiling t, int *levelL, int *levelU, int *filled, cudaStream_t stream)

@@ -16,6 +16,9 @@
 #define SYNCILU_BLOCK_FACTOR 128
 #define SYNCILU_BLOCK        256
 
+/* Blocks of kernels that go through all rows and end in a few common counters. */
+#define SYNCILU_BLOCKS_COUNTING 1024
+
 /* Entries of a row that a lane polls at the same time in a sweep, and updates that a lane polls at the same time in the factorization. */
 #define SYNCILU_POLLS        4
 #define SYNCILU_UPDATE_POLLS 8

@@ -14,6 +14,13 @@
     return cudaGetLastError(); \
   } while (0)
 
+/* Those of kernels that add up or compare into a few counters, once a warp or block: so few of these that they do not wait for each other there. */
+#define LAUNCH_COUNTING(kernel, threads, stream, ...) \
+  do { \
+    if ((threads) > 0) kernel<<<min(blocks_for(threads, SYNCILU_BLOCK), (unsigned)SYNCILU_BLOCKS_COUNTING), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
+    return cudaGetLastError(); \
+  } while (0)
+
 namespace syncilu
 {
 
@@ -34,6 +41,11 @@ inline unsigned blocks_for(long long threads, int block)
 __device__ __forceinline__ long long global_thread()
 {
   return (long long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ __forceinline__ long long all_threads()
+{
+  return (long long)gridDim.x * blockDim.x;
 }
 
 /* What a lane has of the slice of its warp: entries first, first + step, ... of a row, at at, at + 32, ... in ELL, width of them with the padding; no row where a slice is not full. */

@@ -565,6 +565,7 @@ static PetscErrorCode TestTiles(PetscRandom rand)
     {"27pt:2x2x9",       MATORDERINGNATURAL, 0.0,  0.0,  any     },
     {"27pt:6x5x4",       MATORDERINGRCM,     0.0,  0.0,  any     },
     {"elasticity:6x5x4", MATORDERINGNATURAL, 0.0,  0.0,  blocks  },
+    {"elasticity:8x3x3", MATORDERINGNATURAL, 0.0,  0.0,  blocks  }, /* each row depends on the one before it in blocks of 2, 4 and 6 rows too */
     {"elasticity:6x5x4", MATORDERINGNATURAL, 0.05, 0.1,  NULL    }, /* not all rows of a point depend on each other */
     {"elasticity:5x6x7", MATORDERINGND,      0.0,  0.0,  any     },
     {"random:3000",      MATORDERINGNATURAL, 0.0,  0.0,  NULL    },

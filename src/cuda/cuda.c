@@ -578,7 +578,7 @@ static PetscErrorCode Slices(SyncILUEngine e, SyncILUDeviceTriangle t, const int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From n lengths to offsets, and the sum, which stands behind them too. */
+/* From n lengths to offsets, and the sum, which stands behind them too; total NULL: who knows it need not wait for it. */
 static PetscErrorCode Offsets(SyncILUEngine e, int n, int *length, int *total)
 {
   CUDA  *d     = (CUDA *)e->data;
@@ -590,8 +590,10 @@ static PetscErrorCode Offsets(SyncILUEngine e, int n, int *length, int *total)
   CallCUDA(SyncILUKernelOffsets(NULL, &bytes, n, length, d->stream));
   CallFit(Alloc(e, &work, bytes));
   CallCUDA(SyncILUKernelOffsets(work, &bytes, n, length, d->stream));
-  CallCUDA(cudaMemcpyAsync(total, length + n, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
-  CallCUDA(cudaStreamSynchronize(d->stream));
+  if (total) {
+    CallCUDA(cudaMemcpyAsync(total, length + n, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
+    CallCUDA(cudaStreamSynchronize(d->stream));
+  }
   PetscCall(Free(d, &work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -862,8 +864,24 @@ static PetscErrorCode RunLevels(SyncILUEngine e, int **level, int *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The order of both sweeps, by the levels of the tiles; none if these are too many. */
-static PetscErrorCode OrderByTile(SyncILUEngine e)
+/* The levels of the rows of L as they follow from the tiling: on a grid, or where the tiles are points, from their levels. */
+static PetscErrorCode RowLevels(SyncILUEngine e, const int *points, int npoints, int **level, int *levels)
+{
+  CUDA *d = (CUDA *)e->data;
+  int   extent[3];
+
+  PetscFunctionBegin;
+  if (OnGrid(d)) {
+    SyncILUGridExtents(d->tiling.points, d->tiling.slant, extent);
+    *levels = extent[0] + extent[1] + extent[2] - 2;
+  } else *levels = d->tiling.run * npoints;
+  CallFit(Alloc(e, level, (size_t)d->p.n * sizeof(int)));
+  CallCUDA(SyncILUKernelRowLevels(d->tiling, points, *level, d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of both sweeps, by the levels of the tiles; none if these are too many. rows: the levels of the rows of L where they follow from these and a factorization needs them, else NULL. */
+static PetscErrorCode OrderByTile(SyncILUEngine e, int **rows, int *nrows)
 {
   CUDA     *d     = (CUDA *)e->data;
   const int tiles = d->tiling.tiles[0] * d->tiling.tiles[1] * d->tiling.tiles[2];
@@ -883,6 +901,7 @@ static PetscErrorCode OrderByTile(SyncILUEngine e)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
+  if (!d->chain && !d->chains) CallFit(RowLevels(e, level[0], levels[0], rows, nrows));
   CallFit(Alloc(e, &sorted, (size_t)tiles * sizeof(int)));
   CallCUDA(SyncILUKernelOrder(NULL, &bytes, tiles, PetscMax(levels[0], levels[1]), NULL, NULL, NULL, d->stream));
   CallFit(Alloc(e, &work, bytes));
@@ -1011,7 +1030,6 @@ static PetscErrorCode PlanFactor(SyncILUEngine e, const int *sorted)
 static PetscErrorCode PlanValues(SyncILUEngine e)
 {
   CUDA *d = (CUDA *)e->data;
-  int   total;
 
   PetscFunctionBegin;
   if (d->L.slots > UINT_MAX) {
@@ -1020,8 +1038,8 @@ static PetscErrorCode PlanValues(SyncILUEngine e)
   }
   CallFit(Alloc(e, &d->ubegin, ((size_t)d->p.n + 1) * sizeof(int)));
   CallCUDA(SyncILUKernelUpperLengths(d->p, d->ubegin, d->stream));
-  CallFit(Offsets(e, d->p.n, d->ubegin, &total));
-  CallFit(Alloc(e, &d->upper, (size_t)total * sizeof(double)));
+  CallFit(Offsets(e, d->p.n, d->ubegin, NULL));
+  CallFit(Alloc(e, &d->upper, (size_t)e->pattern.nu * sizeof(double)));
   CallFit(Alloc(e, &d->lplace, (size_t)d->p.n * sizeof(unsigned)));
   CallCUDA(SyncILUKernelLowerPlaces(d->L.ell, d->lplace, d->stream));
   CallCUDA(cudaMemsetAsync(d->L.ell.val, 0, d->L.slots * sizeof(double), d->stream)); /* nobody writes the padding */
@@ -1137,25 +1155,17 @@ static PetscErrorCode OrderByRow(SyncILUEngine e, int **sorted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The order of the factorization where the sweeps have their own: the rows of a warp are of one level. */
-static PetscErrorCode OrderFactor(SyncILUEngine e, int **sorted)
+/* The order of the factorization where the sweeps have their own: the rows of a warp are of one level. level: those of the rows, if known. */
+static PetscErrorCode OrderFactor(SyncILUEngine e, int *level, int levels, int **sorted)
 {
-  CUDA *d        = (CUDA *)e->data;
-  int  *level[2] = {NULL, NULL}, levels[2];
+  CUDA *d = (CUDA *)e->data;
 
   PetscFunctionBegin;
-  if (OnGrid(d)) {
-    int extent[3];
-
-    SyncILUGridExtents(d->tiling.points, d->tiling.slant, extent);
-    levels[0] = extent[0] + extent[1] + extent[2] - 2;
-    CallFit(Alloc(e, &level[0], (size_t)d->p.n * sizeof(int)));
-    CallCUDA(SyncILUKernelRowLevels(d->tiling, level[0], d->stream));
-  } else CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_FALSE, PETSC_FALSE, level, levels));
-  d->rows = (double)d->p.n / levels[0];
+  if (!level) CallFit(Levels(e, d->p, PetscMax(d->counts.longest[0], d->counts.longest[1]), PETSC_FALSE, PETSC_FALSE, &level, &levels));
+  d->rows = (double)d->p.n / levels;
   d->gate = Gate(d->rows, SYNCILU_GATE_LEVELS);
-  CallFit(OrderByLevel(e, 0, levels[0], level[0], sorted, &d->order));
-  PetscCall(Free(d, &level[0]));
+  CallFit(OrderByLevel(e, 0, levels, level, sorted, &d->order));
+  PetscCall(Free(d, &level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1164,7 +1174,7 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   const SyncILUPattern *p = &e->pattern;
   const size_t          n = (size_t)p->n;
   CUDA                 *d;
-  int                  *sorted = NULL;
+  int                  *sorted = NULL, *level = NULL, levels = 0;
 
   PetscFunctionBegin;
   PetscCall(CheckStrategies(&e->settings));
@@ -1183,9 +1193,9 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   d->U.t              = Upper(d);
   d->counts.levels[0] = d->counts.levels[1] = UNKNOWN;
   CallFit(Classify(e));
-  if (d->tiled) CallFit(OrderByTile(e));
+  if (d->tiled) CallFit(OrderByTile(e, &level, &levels));
   if (!d->tiled) CallFit(OrderByRow(e, &sorted));
-  else if (!d->chain) CallFit(OrderFactor(e, &sorted));
+  else if (!d->chain) CallFit(OrderFactor(e, level, levels, &sorted));
   CallFit(PlanPair(e, &d->L, &d->U, d->row, d->colperm));
   if (!d->chain) CallFit(PlanFactor(e, e->settings.analysis == SYNCILU_ANALYSIS_NONE ? NULL : sorted));
   PetscCall(Free(d, &sorted));
