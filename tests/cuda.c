@@ -2,11 +2,13 @@ static char help[] = "The CUDA backend against the serial reference: every strat
   -small      few and tiny cases, for tools that slow the program down\n\
   -soak <n>   instead, n factorizations and solves, between which memory must not grow\n\
   -rows <n>   this size alone\n\
-  -pattern <p> this pattern alone; tiles: what is solved in tiles alone, in sizes of its own\n\n";
+  -pattern <p> this pattern alone; tiles: what is solved in tiles alone, in sizes of its own\n\
+  -matrices <folder> instead, the Matrix Market files there\n\n";
 
 #include "check.h"
 #include "case.h"
 #include "gpu.h"
+#include "load.h"
 #include <petsctime.h>
 
 #define TOLERANCE 1e-12
@@ -615,6 +617,29 @@ static PetscErrorCode TestTiles(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The patterns of real matrices, with diagonal entries where these lack some. */
+static PetscErrorCode TestFiles(int count, char **path, PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < count; k++) {
+    const char    *name = strrchr(path[k], '/') + 1;
+    PetscLogDouble start, now;
+    Mat            A;
+
+    PetscCall(PetscTime(&start));
+    PetscCall(LoadMatrix(PETSC_COMM_SELF, path[k], MATSEQAIJ, &A));
+    PetscCall(MatShift(A, 1.0));
+    PetscCall(GenerateValues(A, rand));
+    PetscCall(TestMatrix(A, name, MATORDERINGNATURAL, 0, 0.0, PAIRS, 2, k, 2, rand));
+    PetscCall(TestMatrix(A, name, MATORDERINGRCM, 0, 0.9, FEW, 1, k, 2, rand));
+    PetscCall(TestMatrix(A, name, MATORDERINGND, 0, 0.0, FEW, 1, k + 1, 2, rand));
+    PetscCall(MatDestroy(&A));
+    PetscCall(PetscTime(&now));
+    printf("%s: %.1f s, %d checks so far, %d failed\n", name, now - start, check_count, check_failures);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A few kernels of every kind on a few hundred rows. */
 static PetscErrorCode TestSmall(PetscRandom rand)
 {
@@ -787,16 +812,23 @@ int main(int argc, char **argv)
 {
   PetscRandom rand;
   PetscBool   available, small = PETSC_FALSE;
-  PetscInt    soak = 0;
-  PetscInt    rows = -1;
-  char        why[256], pattern[64] = "";
+  PetscInt    soak  = 0;
+  PetscInt    rows  = -1;
+  int         files = 0;
+  char        why[256], pattern[64] = "", folder[PETSC_MAX_PATH_LEN] = "", **path = NULL;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-soak", &soak, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rows", &rows, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-pattern", pattern, sizeof(pattern), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrices", folder, sizeof(folder), NULL));
   PetscCall(SyncILUCUDAAvailable(&available, why, sizeof(why)));
+  if (available && folder[0]) {
+    PetscCall(LoadFolder(folder, &files, &path));
+    available = (PetscBool)(files > 0);
+    PetscCall(PetscSNPrintf(why, sizeof(why), "no matrices in %s", folder));
+  }
   if (!available) {
     printf("skipped: %s\n", why);
     PetscCall(PetscFinalize());
@@ -806,9 +838,11 @@ int main(int argc, char **argv)
   if (soak) { /* with updates of the diagonal alone, and of all entries */
     PetscCall(TestSoak("7pt", soak / 2, rand));
     PetscCall(TestSoak("27pt", soak - soak / 2, rand));
-  } else if (small) PetscCall(TestSmall(rand));
+  } else if (files) PetscCall(TestFiles(files, path, rand));
+  else if (small) PetscCall(TestSmall(rand));
   else PetscCall(TestAll(rows, pattern, rand));
   PetscCall(PetscRandomDestroy(&rand));
+  PetscCall(LoadFolderFree(files, &path));
   (void)alarm(0);
   if (CheckReport("cuda")) return 1;
   PetscCall(PetscFinalize());

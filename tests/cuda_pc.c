@@ -1,9 +1,11 @@
 static char help[] = "The CUDA backend inside PETSc: the iterations of the host's backend, with vectors on the host and on the device, and the life of a preconditioner.\n\n\
-  -memory  memory that runs out alone\n\n";
+  -memory             memory that runs out alone\n\
+  -matrices <folder>  instead, the iterations with the Matrix Market files there\n\n";
 
 #include "check.h"
 #include "problem.h"
 #include "gpu.h"
+#include "load.h"
 #include "../kernels/tuning.h"
 
 #if defined(PETSC_HAVE_CUDA)
@@ -120,6 +122,52 @@ static PetscErrorCode TestIterations(void)
       }
     }
     PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Real matrices, but for those that want pivoting: the first steps of GMRES. More would show what rounding makes of them. */
+static PetscErrorCode TestFiles(int count, char **path)
+{
+  const char *const options[] = {"-pc_factor_mat_ordering_type natural", "-pc_factor_mat_ordering_type rcm", "-pc_syncilu_relax 0.9", "-pc_syncilu_update vect -pc_syncilu_solve csr"};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < count; k++) {
+    const char *name = strrchr(path[k], '/') + 1;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+      Problem  p;
+      IS       zeros;
+      PetscInt n;
+
+      PetscCall(LoadMatrix(PETSC_COMM_SELF, path[k], MATSEQAIJ, &p.A));
+      PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
+      PetscCall(VecSet(p.b, 1.0));
+      PetscCall(MatFindZeroDiagonals(p.A, &zeros));
+      PetscCall(ISGetSize(zeros, &n));
+      PetscCall(ISDestroy(&zeros));
+      if (kind) PetscCall(ProblemMove(&p));
+      if (n) printf("%s: not solved, %" PetscInt_FMT " diagonal entries are zero or missing\n", name, n);
+      for (size_t o = 0; !n && o < sizeof(options) / sizeof(options[0]); o++) {
+        PetscInt  its[2];
+        PetscReal norm[2];
+
+        for (int cuda = 0; cuda < 2; cuda++) {
+          char all[512];
+          KSP  ksp;
+
+          Watch("%s, %s, %s vectors", name, options[o], kinds[kind]);
+          PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type gmres -ksp_max_it 25 -pc_type syncilu -pc_syncilu_backend %s %s", cuda ? "cuda" : "host", options[o]));
+          PetscCall(SolveWith(&p, all, &its[cuda], &ksp));
+          PetscCall(KSPGetResidualNorm(ksp, &norm[cuda]));
+          PetscCall(KSPDestroy(&ksp));
+        }
+        printf("%s, %s, %s vectors: %" PetscInt_FMT " iterations, residual %g, on the host %g\n", name, options[o], kinds[kind], its[1], (double)norm[1], (double)norm[0]);
+        CHECK(its[0] == its[1] && its[0] > 0, "%s, %s, %s vectors: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, name, options[o], kinds[kind], its[1], its[0]);
+        CHECK(PetscAbsReal(norm[1] - norm[0]) <= 1e-2 * norm[0], "%s, %s, %s vectors: residual %g, on the host %g", name, options[o], kinds[kind], (double)norm[1], (double)norm[0]);
+      }
+      PetscCall(ProblemDestroy(&p));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -720,15 +768,25 @@ static PetscErrorCode TestMemory(PetscRandom rand)
 int main(int argc, char **argv)
 {
   PetscRandom rand;
-  PetscBool   memory = PETSC_FALSE;
+  PetscBool   memory                     = PETSC_FALSE;
+  int         files                      = 0;
+  char        folder[PETSC_MAX_PATH_LEN] = "", **path = NULL;
 
   if (GpuMissing()) return SKIPPED;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-memory", &memory, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrices", folder, sizeof(folder), NULL));
+  if (folder[0]) PetscCall(LoadFolder(folder, &files, &path));
+  if (folder[0] && !files) {
+    printf("skipped: no matrices in %s\n", folder);
+    PetscCall(PetscFinalize());
+    return SKIPPED;
+  }
   watch_seconds = 60;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  if (!memory) {
+  if (files) PetscCall(TestFiles(files, path));
+  else if (!memory) {
     PetscCall(TestLifeCycle(rand));
     PetscCall(TestStrategies(rand));
     PetscCall(TestAuto(rand));
@@ -738,7 +796,8 @@ int main(int argc, char **argv)
     PetscCall(TestBreakdown());
     PetscCall(TestIterations());
   }
-  PetscCall(TestMemory(rand));
+  if (!files) PetscCall(TestMemory(rand));
+  PetscCall(LoadFolderFree(files, &path));
   PetscCall(PetscRandomDestroy(&rand));
   (void)alarm(0);
   if (CheckReport("cuda_pc")) return 1;

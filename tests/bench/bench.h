@@ -55,8 +55,6 @@ extern void BenchProgress(const char *, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 extern char           bench_message[];
 extern PetscErrorCode BenchErrorHandler(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
 
-/* Matrix Market (coordinate; real, integer or pattern; general, symmetric or skew-symmetric) or PETSc's binary format, as a matrix of the given type. */
-extern PetscErrorCode BenchLoad(MPI_Comm, const char *, MatType, Mat *);
 /* The name of a file without folders and ending. */
 extern PetscErrorCode BenchFileName(const char *, char *, size_t);
 

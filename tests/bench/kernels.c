@@ -16,6 +16,7 @@ static char help[] = "The CUDA backend's phases against cuSPARSE, matrix by matr
 
   #include <petscdevice_cuda.h> /* includes cuSPARSE's header, without the warnings of what is deprecated */
   #include "../generate.h"
+  #include "../load.h"
   #include "engine.h"
   #include "host/host.h"
 
@@ -266,7 +267,7 @@ static PetscErrorCode ProblemCreate(const char *name, PetscBool file, Problem *p
   PetscFunctionBegin;
   if (file) {
     PetscCall(BenchFileName(name, p->name, sizeof(p->name)));
-    PetscCall(BenchLoad(PETSC_COMM_SELF, name, MATSEQAIJ, &p->A));
+    PetscCall(LoadMatrix(PETSC_COMM_SELF, name, MATSEQAIJ, &p->A));
   } else {
     PetscRandom rand;
 

@@ -19,6 +19,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
 #include <petsctime.h>
 #include <petscsyncilu.h>
 #include "bench.h"
+#include "../load.h"
 
 enum {
   LIST  = 16,
@@ -188,7 +189,7 @@ static PetscErrorCode FileCreate(const Bench *bench, const char *file, Problem *
   Vec ones;
 
   PetscFunctionBegin;
-  PetscCall(BenchLoad(PETSC_COMM_WORLD, file, MATAIJ, &p->A));
+  PetscCall(LoadMatrix(PETSC_COMM_WORLD, file, MATAIJ, &p->A));
   PetscCall(MatConvert(p->A, bench->mattype, MAT_INPLACE_MATRIX, &p->A));
   PetscCall(MatCreateVecs(p->A, &ones, &p->b));
   PetscCall(VecSet(ones, 1.0));
@@ -622,7 +623,7 @@ int main(int argc, char **argv)
   bench->repeat = 3;
   bench->rtol   = 1e-5;
   bench->peclet = 1.0;
-  bench->max_it = 10000;
+  bench->max_it = 2000;
   bench->nonly  = LIST;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &bench->ranks));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Solver bench", NULL);
