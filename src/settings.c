@@ -271,10 +271,11 @@ SYNCILU_SETTING(VectorSize, PetscInt, vector_size, PetscValidLogicalCollectiveIn
 
    On the host, auto is numerical order, and one thread always works in numerical order.
 
-   On a GPU, auto takes the rows in tiles where the solves are of the type `SYNCILU_SOLVE_ELL` and the numbering of the rows follows a grid on which each row depends only on rows that are not before it in
-   any direction (5-point, 7-point and Kuhn triangulations in natural order): 32 lanes have the rows of a small box each, wait once for what these need from outside of it, and pass the rest through
-   registers. The grid is found in the pattern, no `DM` is asked. Where rows make long chains of successive ones, as in a tridiagonal matrix, a tile is a run of rows. Otherwise auto is by level, the rows
-   of L at their earliest and, if the pattern is symmetric, those of U at their latest one.
+   On a GPU, auto takes the rows in tiles where the solves are of the type `SYNCILU_SOLVE_ELL` and the numbering of the rows follows a grid: 32 lanes have the rows of a small box each, wait once for
+   what these need from outside of it, and pass the rest through registers. On such a grid each row depends only on rows that are not before it in any direction (5-point, 7-point and Kuhn
+   triangulations in natural order), as it stands or slanted (9- and 27-point stencils, whose rows depend on neighbours on both sides of the line before). The grid is found in the pattern, no `DM` is
+   asked. With several unknowns a point, all of which depend on each other, the rows of a point are a tile. Where rows make long chains of successive ones, as in a tridiagonal matrix, a tile is a run
+   of rows. Otherwise auto is by level, the rows of L at their earliest and, if the pattern is symmetric, those of U at their latest one.
 
 .seealso: `SyncILUAnalysis`
 @*/

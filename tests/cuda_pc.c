@@ -50,30 +50,43 @@ static PetscErrorCode Residual(Problem *p, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Iterations and last residuals of the host's backend and of CUDA's, and the solver of the latter. */
+static PetscErrorCode SolveWithBoth(Problem *p, const char *options, const char *what, PetscInt its[2], PetscReal norm[2], KSP *ksp)
+{
+  PetscFunctionBegin;
+  Watch("%s", what);
+  for (int cuda = 0; cuda < 2; cuda++) {
+    char all[512];
+
+    PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type syncilu -pc_syncilu_backend %s %s", cuda ? "cuda" : "host", options));
+    PetscCall(SolveWith(p, all, &its[cuda], ksp));
+    PetscCall(KSPGetResidualNorm(*ksp, &norm[cuda]));
+    if (!cuda) PetscCall(KSPDestroy(ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Both backends take the same iterations. */
 static PetscErrorCode Compare(Problem *p, const char *options, const char *kind)
 {
-  char               all[512];
-  PetscInt           want, got;
-  PetscReal          norm;
+  char               what[512];
+  PetscInt           its[2];
+  PetscReal          last[2], norm;
   KSP                ksp;
   PC                 pc;
   SyncILUStatistics  s;
   KSPConvergedReason reason;
 
   PetscFunctionBegin;
-  Watch("%s, %s", options, kind);
-  PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type syncilu -pc_syncilu_backend host %s", options));
-  PetscCall(SolveWith(p, all, &want, NULL));
-  PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type syncilu -pc_syncilu_backend cuda %s", options));
-  PetscCall(SolveWith(p, all, &got, &ksp));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s vectors", options, kind));
+  PetscCall(SolveWithBoth(p, options, what, its, last, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(PCSyncILUGetStatistics(pc, &s));
   PetscCall(Residual(p, &norm));
-  CHECK(got == want && want > 0 && want < 500, "%s, %s vectors: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, options, kind, got, want);
-  CHECK(reason > 0 && norm < 1e-2, "%s, %s vectors: %s, residual %g", options, kind, KSPConvergedReasons[reason], (double)norm);
-  CHECK(s.backend == SYNCILU_BACKEND_CUDA && s.threads == 0, "%s: runs on %s with %" PetscInt_FMT " threads", options, SyncILUBackends[s.backend], s.threads);
+  CHECK(its[1] == its[0] && its[0] > 0 && its[0] < 500, "%s: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, what, its[1], its[0]);
+  CHECK(reason > 0 && norm < 1e-2, "%s: %s, residual %g", what, KSPConvergedReasons[reason], (double)norm);
+  CHECK(s.backend == SYNCILU_BACKEND_CUDA && s.threads == 0, "%s: runs on %s with %" PetscInt_FMT " threads", what, SyncILUBackends[s.backend], s.threads);
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,22 +162,18 @@ static PetscErrorCode TestFiles(int count, char **path)
       if (kind) PetscCall(ProblemMove(&p));
       if (n) printf("%s: not solved, %" PetscInt_FMT " diagonal entries are zero or missing\n", name, n);
       for (size_t o = 0; !n && o < sizeof(options) / sizeof(options[0]); o++) {
+        char      what[512], all[256];
         PetscInt  its[2];
         PetscReal norm[2];
+        KSP       ksp;
 
-        for (int cuda = 0; cuda < 2; cuda++) {
-          char all[512];
-          KSP  ksp;
-
-          Watch("%s, %s, %s vectors", name, options[o], kinds[kind]);
-          PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type gmres -ksp_max_it 25 -pc_type syncilu -pc_syncilu_backend %s %s", cuda ? "cuda" : "host", options[o]));
-          PetscCall(SolveWith(&p, all, &its[cuda], &ksp));
-          PetscCall(KSPGetResidualNorm(ksp, &norm[cuda]));
-          PetscCall(KSPDestroy(&ksp));
-        }
-        printf("%s, %s, %s vectors: %" PetscInt_FMT " iterations, residual %g, on the host %g\n", name, options[o], kinds[kind], its[1], (double)norm[1], (double)norm[0]);
-        CHECK(its[0] == its[1] && its[0] > 0, "%s, %s, %s vectors: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, name, options[o], kinds[kind], its[1], its[0]);
-        CHECK(PetscAbsReal(norm[1] - norm[0]) <= 1e-2 * norm[0], "%s, %s, %s vectors: residual %g, on the host %g", name, options[o], kinds[kind], (double)norm[1], (double)norm[0]);
+        PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s, %s vectors", name, options[o], kinds[kind]));
+        PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type gmres -ksp_max_it 25 %s", options[o]));
+        PetscCall(SolveWithBoth(&p, all, what, its, norm, &ksp));
+        PetscCall(KSPDestroy(&ksp));
+        printf("%s: %" PetscInt_FMT " iterations, residual %g, on the host %g\n", what, its[1], (double)norm[1], (double)norm[0]);
+        CHECK(its[0] == its[1] && its[0] > 0, "%s: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, what, its[1], its[0]);
+        CHECK(PetscAbsReal(norm[1] - norm[0]) <= 1e-2 * norm[0], "%s: residual %g, on the host %g", what, (double)norm[1], (double)norm[0]);
       }
       PetscCall(ProblemDestroy(&p));
     }
