@@ -12,30 +12,59 @@ using namespace syncilu;
 namespace
 {
 
+/* Goes through the entries of row i from e on, and returns where its diagonal stands, counted from 1; 0 where it was not seen. */
+__device__ __forceinline__ int look_through(int n, const int *__restrict__ col, int i, int begin, int end, int e, int step, int *__restrict__ diag, bool *bad)
+{
+  int here = 0;
+
+  for (; e < end; e += step) {
+    const int j = col[e];
+
+    *bad |= j < 0 || j >= n || (e > begin && col[e - 1] >= j);
+    if (j == i) {
+      diag[i] = e;
+      here    = e - begin + 1;
+    }
+  }
+  return here;
+}
+
+/* ROW_LANES lanes a row, and the whole block for those rows that would take these too long. */
 __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, int *__restrict__ diag, SyncILUDeviceCounts *counts)
 {
+  constexpr int      ROWS  = SYNCILU_BLOCK / ROW_LANES;
   const int          sub   = threadIdx.x % ROW_LANES;
   int                lower = 0, upper = 0, entries = 0;
   unsigned long long sum = 0;
+  __shared__ int     place[ROWS]; /* of the diagonal in a long row */
 
-  for (long long t = global_thread(); t / ROW_LANES < n; t += all_threads()) {
-    const int i = (int)(t / ROW_LANES), begin = ptr[i], end = ptr[i + 1];
-    int       here = 0;
-    bool      bad  = false;
+  for (long long first = (long long)blockIdx.x * ROWS; first < n; first += (long long)gridDim.x * ROWS) {
+    const int  i     = (int)min(first + threadIdx.x / ROW_LANES, (long long)n - 1);
+    const bool mine  = first + threadIdx.x / ROW_LANES < n;
+    const int  begin = ptr[i], end = mine ? ptr[i + 1] : begin;
+    const bool wait = end - begin > SYNCILU_ROW_LONG;
+    int        here = 0;
+    bool       bad  = false;
 
-#pragma unroll 4
-    for (int e = begin + sub; e < end; e += ROW_LANES) {
-      const int j = col[e];
+    if (!wait) here = look_through(n, col, i, begin, end, begin + sub, ROW_LANES, diag, &bad);
+    for (int o = ROW_LANES / 2; o; o >>= 1) here = max(here, __shfl_xor_sync(FULL, here, o));
+    if (__syncthreads_or(wait)) {
+      if (threadIdx.x < ROWS) place[threadIdx.x] = 0;
+      __syncthreads();
+      for (int r = 0; r < ROWS && first + r < n; r++) {
+        const int k = (int)first + r, from = ptr[k], to = ptr[k + 1];
+        bool      wrong = false;
 
-      bad |= j < 0 || j >= n || (e > begin && col[e - 1] >= j);
-      if (j == i) {
-        diag[i] = e;
-        here    = e - begin + 1;
+        if (to - from <= SYNCILU_ROW_LONG) continue;
+        const int seen = look_through(n, col, k, from, to, from + (int)threadIdx.x, SYNCILU_BLOCK, diag, &wrong);
+        if (seen) atomicMax(place + r, seen);
+        if (wrong) atomicMin(&counts->irregular, k);
       }
+      __syncthreads();
+      if (wait) here = place[threadIdx.x / ROW_LANES];
+      __syncthreads(); /* place is used again */
     }
-    const unsigned group = 0xffu << (threadIdx.x & 24);
-    for (int o = ROW_LANES / 2; o; o >>= 1) here = max(here, __shfl_xor_sync(group, here, o));
-    if (bad || here == 0) atomicMin(&counts->irregular, i);
+    if (mine && (bad || here == 0)) atomicMin(&counts->irregular, i);
     entries = max(entries, end - begin);
     lower   = max(lower, here - 1);
     upper   = max(upper, end - begin - here);
@@ -200,7 +229,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_long_kernel(SyncILUDevic
 /* Whether each entry of L has its opposite in U and there are as many of both. */
 __global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
 {
-  for (long long t = global_thread(); t / ROW_LANES < p.n && !load_stale(unsymmetric); t += all_threads()) {
+  int time = 0;
+
+  for (long long t = global_thread(); t / ROW_LANES < p.n && !raised(unsymmetric, time); t += all_threads(), time++) {
     const int i = (int)(t / ROW_LANES);
 
     for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.diag[i]; e += ROW_LANES) {

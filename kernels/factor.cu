@@ -104,19 +104,21 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   const int  i      = active ? f.order[task.first + r] : 0;
   const int  begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
   V *const   w       = LIST || len <= f.shared ? shared_row : (V *)f.scratch + f.place[i];
-  const int  upper   = f.upper ? f.upper[i] : begin + nl + 1;
   V          dropped = 0;
 
-  auto pivot_row = [&](int k) {
+  auto upper_begin = [&](int k) { return f.upper ? f.upper[k] : diag[k] + 1; };
+  auto pivot_row   = [&](int k) {
     const int from = diag[k] + 1;
 
-    return make_int3(f.upper ? f.upper[k] : from, from, ptr[k + 1] - from);
+    return make_int3(upper_begin(k), from, ptr[k + 1] - from);
   };
+  const int upper = upper_begin(i);
+
   for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
   for (int e = sub; e < min(nl, f.lower); e += T) {
     const int k = col[begin + e];
 
-    if constexpr (LIST) base[e] = f.upper ? f.upper[k] : diag[k] + 1;
+    if constexpr (LIST) base[e] = upper_begin(k);
     else base[e] = pivot_row(k);
   }
   __syncwarp();
@@ -393,7 +395,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePatter
 template <int T>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePattern p, int *live)
 {
-  for (long long t = global_thread(); t / T < p.n; t += all_threads()) {
+  int time = 0;
+
+  for (long long t = global_thread(); t / T < p.n && !raised(live, time); t += all_threads(), time++) {
     const int i = (int)(t / T), end = p.ptr[i + 1], diag = p.diag[i];
 
     for (int s = p.ptr[i]; s < diag; s++) {

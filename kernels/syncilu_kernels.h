@@ -167,16 +167,16 @@ typedef struct {
   void                 *size;  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
   const int            *order; /* of the rows; after those they depend on */
   int                   tasks;
-  const SyncILUSlice   *task;    /* rows that a warp takes, of one level; NULL: one each */
-  const unsigned short *update;  /* list: by round and lane, place in the pivot row's U' * 256 + place in the row; 0xffff: none. NULL: vect */
-  const unsigned char  *source;  /* list: by round and row of the task, place of the pivot row's entry in the row */
-  int                   lanes;   /* logarithm of the lanes a row, from 2 to 5 */
-  int                   shared;  /* most entries of a row that fit shared memory */
-  int                   lower;   /* most entries of a row of L whose pivot rows shared memory has places for; list: of all rows */
-  int                   many;    /* list: rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
-  int                   few;     /* list: levels have fewer tasks than run at once, so that what a warp takes of a multiprocessor does not matter */
-  void                 *scratch; /* for rows that do not, and where each of them has its place; NULL if there is none */
-  const int            *place;
+  const SyncILUSlice   *task;     /* rows that a warp takes, of one level; NULL: one each */
+  const unsigned short *update;   /* list: by round and lane, place in the pivot row's U' * 256 + place in the row; 0xffff: none. NULL: vect */
+  const unsigned char  *source;   /* list: by round and row of the task, place of the pivot row's entry in the row */
+  int                   lanes;    /* logarithm of the lanes a row, from 2 to 5 */
+  int                   shared;   /* most entries of a row that fit shared memory */
+  int                   lower;    /* most entries of a row of L whose pivot rows shared memory has places for; list: of all rows */
+  int                   many;     /* list: rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
+  int                   few;      /* list: levels have fewer tasks than run at once, so that what a warp takes of a multiprocessor does not matter */
+  void                 *scratch;  /* for rows with more entries than fit shared memory, NULL if there is none */
+  const int            *place;    /* where each of these rows begins there */
   int                   prefetch; /* vect: search for the next updates while some are waited for */
   int                   gate;     /* a row waits at the gate for the pivot of the row that comes so many before it, 0: there is no gate */
   unsigned long long   *ticket;   /* zero */

@@ -107,10 +107,10 @@ __global__ void grid_planes_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *
 __global__ void grid_across_kernel(SyncILUDevicePattern p, int slant, SyncILUDeviceTraits *traits)
 {
   int *const across = &traits->across[slant];
-  int        points[3];
+  int        points[3], time = 0;
 
   if (!SyncILUGridPoints(p.n, traits->near, points) || (slant && !traits->across[0])) return;
-  for (long long t = global_thread(); t / ROW_LANES < p.n && !load_stale(across); t += all_threads()) {
+  for (long long t = global_thread(); t / ROW_LANES < p.n && !raised(across, time); t += all_threads(), time++) {
     const int   i = (int)(t / ROW_LANES);
     const Point a = point_of(points, slant, i);
 
@@ -251,7 +251,7 @@ int places_of(const SyncILUTiling &t)
 
 cudaError_t SyncILUKernelGrid(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  const unsigned few = SYNCILU_BLOCKS_COUNTING, rows = min(blocks_for(p.n, SYNCILU_BLOCK), few), lanes = min(blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), few);
+  const unsigned rows = few_blocks_for(p.n), lanes = few_blocks_for((long long)p.n * ROW_LANES);
 
   if (!p.n) return cudaSuccess;
   grid_lines_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, traits);

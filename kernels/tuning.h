@@ -19,6 +19,9 @@
 /* Blocks of kernels that go through all rows and end in a few common counters. */
 #define SYNCILU_BLOCKS_COUNTING 1024
 
+/* Entries of a row from which on a block looks through it, not some lanes. */
+#define SYNCILU_ROW_LONG 1024
+
 /* Entries of a row that a lane polls at the same time in a sweep, and updates that a lane polls at the same time in the factorization. */
 #define SYNCILU_POLLS        4
 #define SYNCILU_UPDATE_POLLS 8

@@ -14,10 +14,10 @@
     return cudaGetLastError(); \
   } while (0)
 
-/* Those of kernels that add up or compare into a few counters, once a warp or block: so few of these that they do not wait for each other there. */
+/* Those of kernels that add up or compare into a few counters, once a warp or block. */
 #define LAUNCH_COUNTING(kernel, threads, stream, ...) \
   do { \
-    if ((threads) > 0) kernel<<<min(blocks_for(threads, SYNCILU_BLOCK), (unsigned)SYNCILU_BLOCKS_COUNTING), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
+    if ((threads) > 0) kernel<<<few_blocks_for(threads), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
     return cudaGetLastError(); \
   } while (0)
 
@@ -38,6 +38,14 @@ inline unsigned blocks_for(long long threads, int block)
   return (unsigned)((threads + block - 1) / block);
 }
 
+/* So few of them that they do not wait for each other at counters or flags which all of them use. */
+inline unsigned few_blocks_for(long long threads)
+{
+  const unsigned blocks = blocks_for(threads, SYNCILU_BLOCK);
+
+  return blocks < SYNCILU_BLOCKS_COUNTING ? blocks : SYNCILU_BLOCKS_COUNTING;
+}
+
 __device__ __forceinline__ long long global_thread()
 {
   return (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,6 +54,12 @@ __device__ __forceinline__ long long global_thread()
 __device__ __forceinline__ long long all_threads()
 {
   return (long long)gridDim.x * blockDim.x;
+}
+
+/* Whether somebody has raised a flag, for loops that ask each time they go round: memory itself every fourth time, since what the cache has may be as old as the kernel. */
+__device__ __forceinline__ bool raised(const int *flag, int time)
+{
+  return time % 4 == 3 ? load_relaxed(flag) : load_stale(flag);
 }
 
 /* What a lane has of the slice of its warp: entries first, first + step, ... of a row, at at, at + 32, ... in ELL, width of them with the padding; no row where a slice is not full. */

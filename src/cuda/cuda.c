@@ -76,13 +76,15 @@ typedef struct {
   SyncILUSlice        *task;
   unsigned short      *update;
   unsigned char       *source;
-  int                 *opposite, *dindex, *place;
-  double              *val;   /* the raw factor in the order of the pattern: for csr, and for those who ask */
-  PetscBool            raw;   /* it is the last factorization's */
-  double              *upper; /* U' of the factorization, for ell: the rows of L go right to their sweep */
-  int                 *ubegin;
-  unsigned            *lplace;
-  double              *pivot, *sum, *size, *scratch;
+  int                 *opposite, *dindex;
+  double              *val;    /* the raw factor in the order of the pattern: for csr, and for those who ask */
+  PetscBool            raw;    /* it is the last factorization's */
+  double              *upper;  /* U' of the factorization, for ell: the rows of L go right to their sweep */
+  int                 *ubegin; /* where its rows begin */
+  unsigned            *lplace; /* and where those of L begin in the sweep's values */
+  double              *pivot, *sum, *size;
+  double              *scratch; /* rows that shared memory has no room for */
+  int                 *place;   /* where each of them begins there */
   Sweep                L, U, LT, UT;
   PetscBool            transposed;        /* LT and UT are planned */
   PetscBool            tvalues;           /* and have the values of the last factorization */
@@ -630,7 +632,7 @@ static PetscErrorCode OrderByLevel(SyncILUEngine e, int which, int levels, int *
   const PetscBool numerical = (PetscBool)(e->settings.analysis == SYNCILU_ANALYSIS_NONE);
   CUDA           *d         = (CUDA *)e->data;
   const Sweep    *s         = which ? &d->U : &d->L;
-  int             shift     = 0, *start, *width;
+  int             shift     = 0, largest, *start, *width;
   size_t          bytes     = 0;
   void           *work;
 
@@ -644,13 +646,14 @@ static PetscErrorCode OrderByLevel(SyncILUEngine e, int which, int levels, int *
       shift = SYNCILU_WIDTH_BITS;
     }
   }
+  largest = (levels << shift) | ((1 << shift) - 1);
   CallFit(Alloc(e, order, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, sorted, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, &start, (size_t)(d->p.n + 2) * sizeof(int)));
   CallFit(Alloc(e, &width, sizeof(int)));
-  CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, (levels << shift) | ((1 << shift) - 1), NULL, NULL, NULL, d->stream));
+  CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, largest, NULL, NULL, NULL, d->stream));
   CallFit(Alloc(e, &work, bytes));
-  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, (levels << shift) | ((1 << shift) - 1), level, *sorted, *order, d->stream));
+  CallCUDA(SyncILUKernelOrder(work, &bytes, d->p.n, largest, level, *sorted, *order, d->stream));
   CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), d->stream));
   CallCUDA(SyncILUKernelLevelWidth(d->p.n, levels, *sorted, shift, start, width, d->stream));
   CallCUDA(cudaMemcpyAsync(&d->counts.width[which], width, sizeof(int), cudaMemcpyDeviceToHost, d->stream));
