@@ -814,7 +814,7 @@ int main(int argc, char **argv)
   PetscBool   available, small = PETSC_FALSE;
   PetscInt    soak  = 0;
   PetscInt    rows  = -1;
-  int         files = 0;
+  int         files = 0, failed;
   char        why[256], pattern[64] = "", folder[PETSC_MAX_PATH_LEN] = "", **path = NULL;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -844,7 +844,7 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(LoadFolderFree(files, &path));
   (void)alarm(0);
-  if (CheckReport("cuda")) return 1;
+  failed = CheckReport("cuda");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

@@ -194,6 +194,7 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
 int main(int argc, char **argv)
 {
   PetscRandom rand;
+  int         failed;
 
   if (GpuMissing()) return SKIPPED;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
   PetscCall(TestMatrix("7pt_random", "-pc_factor_mat_ordering_type rcm -pc_syncilu_relax 0.9", rand));
   PetscCall(PetscRandomDestroy(&rand));
   (void)alarm(0);
-  if (CheckReport("cuda_apply")) return 1;
+  failed = CheckReport("cuda_apply");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

@@ -671,6 +671,7 @@ int main(int argc, char **argv)
     {"7pt",         343,  MATORDERINGRCM,     2, PETSC_FALSE},
     {"random",      300,  MATORDERINGNATURAL, 0, PETSC_FALSE}
   };
+  int         failed;
   PetscRandom rand;
   PetscBool   available, only = PETSC_FALSE;
   char        why[256];
@@ -696,7 +697,7 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscRandomDestroy(&rand));
   (void)alarm(0);
-  if (CheckReport("cuda_hang")) return 1;
+  failed = CheckReport("cuda_hang");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

@@ -164,16 +164,21 @@ static PetscErrorCode TestFiles(int count, char **path)
       for (size_t o = 0; !n && o < sizeof(options) / sizeof(options[0]); o++) {
         char      what[512], all[256];
         PetscInt  its[2];
-        PetscReal norm[2];
+        PetscReal norm[2], first;
         KSP       ksp;
+        PC        pc;
 
         PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s, %s vectors", name, options[o], kinds[kind]));
         PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type gmres -ksp_max_it 25 %s", options[o]));
         PetscCall(SolveWithBoth(&p, all, what, its, norm, &ksp));
+        PetscCall(KSPGetPC(ksp, &pc));
+        PetscCall(PCApply(pc, p.b, p.x));
+        PetscCall(VecNorm(p.x, NORM_2, &first));
         PetscCall(KSPDestroy(&ksp));
         printf("%s: %" PetscInt_FMT " iterations, residual %g, on the host %g\n", what, its[1], (double)norm[1], (double)norm[0]);
         CHECK(its[0] == its[1] && its[0] > 0, "%s: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, what, its[1], its[0]);
-        CHECK(PetscAbsReal(norm[1] - norm[0]) <= 1e-2 * norm[0], "%s: residual %g, on the host %g", what, (double)norm[1], (double)norm[0]);
+        /* the second term is rounding: one of these matrices is solved to 1e-15 in a step */
+        CHECK(PetscAbsReal(norm[1] - norm[0]) <= 1e-2 * norm[0] + 1e-12 * first, "%s: residual %g, on the host %g, at first %g", what, (double)norm[1], (double)norm[0], (double)first);
       }
       PetscCall(ProblemDestroy(&p));
     }
@@ -778,7 +783,7 @@ int main(int argc, char **argv)
 {
   PetscRandom rand;
   PetscBool   memory                     = PETSC_FALSE;
-  int         files                      = 0;
+  int         files                      = 0, failed;
   char        folder[PETSC_MAX_PATH_LEN] = "", **path = NULL;
 
   if (GpuMissing()) return SKIPPED;
@@ -809,7 +814,7 @@ int main(int argc, char **argv)
   PetscCall(LoadFolderFree(files, &path));
   PetscCall(PetscRandomDestroy(&rand));
   (void)alarm(0);
-  if (CheckReport("cuda_pc")) return 1;
+  failed = CheckReport("cuda_pc");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

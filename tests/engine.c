@@ -199,6 +199,7 @@ int main(int argc, char **argv)
   const SyncILUAnalysis orders[]    = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP};
   const char *const     orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND};
   PetscRandom           rand;
+  int                   failed;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
@@ -242,7 +243,7 @@ int main(int argc, char **argv)
   }
   PetscCall(TestCheck(rand));
   PetscCall(PetscRandomDestroy(&rand));
-  if (CheckReport("engine")) return 1;
+  failed = CheckReport("engine");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

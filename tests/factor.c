@@ -375,6 +375,7 @@ static PetscErrorCode TestView(PetscRandom rand)
 int main(int argc, char **argv)
 {
   PetscRandom rand;
+  int         failed;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
@@ -386,7 +387,7 @@ int main(int argc, char **argv)
   PetscCall(TestNonzeroDiagonal(rand));
   PetscCall(TestView(rand));
   PetscCall(PetscRandomDestroy(&rand));
-  if (CheckReport("factor")) return 1;
+  failed = CheckReport("factor");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

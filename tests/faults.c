@@ -338,6 +338,7 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
 int main(int argc, char **argv)
 {
   PetscRandom rand;
+  int         failed;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
@@ -347,7 +348,7 @@ int main(int argc, char **argv)
   PetscCall(TestNaN(rand));
   PetscCall(TestBadInput(rand));
   PetscCall(PetscRandomDestroy(&rand));
-  if (CheckReport("faults")) return 1;
+  failed = CheckReport("faults");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }

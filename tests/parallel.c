@@ -35,6 +35,7 @@ int main(int argc, char **argv)
   const char *const solvers[] = {KSPGMRES, KSPBCGS, KSPBICG};
   const PetscInt    m         = 30;
   PetscMPIInt       rank, size;
+  int               failed;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
@@ -191,7 +192,7 @@ int main(int argc, char **argv)
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }
-  if (CheckReport("parallel")) return 1;
+  failed = CheckReport("parallel");
   PetscCall(PetscFinalize());
-  return 0;
+  return failed;
 }
