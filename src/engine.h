@@ -130,6 +130,7 @@ PETSC_INTERN const SyncILUBackendOps SyncILUHostOps;
 PETSC_INTERN const SyncILUBackendOps SyncILUCUDAOps;
 /* Whether this rank has a device to run on, and if not, why. */
 PETSC_INTERN PetscErrorCode SyncILUCUDAAvailable(PetscBool *, char *, size_t);
+PETSC_INTERN PetscErrorCode SyncILUCUDAMemory(size_t *, size_t *);
 PETSC_INTERN PetscErrorCode SyncILUCUDAFinalize(void);
 #endif
 

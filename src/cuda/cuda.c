@@ -357,6 +357,21 @@ static PetscErrorCode MachineCreate(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Bytes that the engines of this process have taken, and those that their pool holds for them and for later ones; for tests. */
+PetscErrorCode SyncILUCUDAMemory(size_t *used, size_t *held)
+{
+  uint64_t bytes[2] = {0, 0};
+
+  PetscFunctionBegin;
+  if (machine.pool) {
+    CallCUDA(cudaMemPoolGetAttribute(machine.pool, cudaMemPoolAttrUsedMemCurrent, &bytes[0]));
+    CallCUDA(cudaMemPoolGetAttribute(machine.pool, cudaMemPoolAttrReservedMemCurrent, &bytes[1]));
+  }
+  *used = (size_t)bytes[0];
+  *held = (size_t)bytes[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called when the package is finalized. */
 PetscErrorCode SyncILUCUDAFinalize(void)
 {
