@@ -43,10 +43,20 @@ typedef enum {
 /*E
    SyncILUUpdate - how the factorization on a GPU finds the entries that two rows share
 
+   Values:
++  SYNCILU_UPDATE_AUTO     - the library chooses between list and vect
+.  SYNCILU_UPDATE_SHARED   - to come
+.  SYNCILU_UPDATE_VECT     - 4 to 32 lanes have a row in shared memory, and search the entries that it has in common with each pivot row
+.  SYNCILU_UPDATE_ADAPT    - to come
+.  SYNCILU_UPDATE_PARALLEL - to come
+.  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes, for rows of at most 255 entries; nothing is searched
+-  SYNCILU_UPDATE_FLOW     - to come
+
    Level: advanced
 
    Note:
-   The strategies are those of Freire, Dufrechou, Ezzatti, PDP 2025 (shared, vect, adapt, parallel) and of this library (list, flow).
+   The strategies are those of Freire, Dufrechou, Ezzatti, PDP 2025 (shared, vect, adapt, parallel) and of this library (list, flow). Other than in the paper, vect gives short rows fewer than 32 lanes,
+   and searches the shorter of two rows in the longer one.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
@@ -83,6 +93,15 @@ typedef enum {
 /*E
    SyncILUSolve - how the triangular solves run on a GPU
 
+   Values:
++  SYNCILU_SOLVE_AUTO     - the library chooses: ell
+.  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor in the order of the matrix
+.  SYNCILU_SOLVE_MR       - to come
+.  SYNCILU_SOLVE_HYB      - to come
+.  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved, padded to the same length
+.  SYNCILU_SOLVE_FLOW     - to come
+-  SYNCILU_SOLVE_LEVELSET - to come
+
    Level: advanced
 
 .seealso: `PCSyncILUSetSolve()`, `MatSyncILUSetSolve()`
@@ -116,7 +135,7 @@ typedef struct {
   SyncILUBackend backend;         /* where it runs, never auto */
   PetscInt       threads;         /* threads in use on the host, 0 on a GPU */
   PetscInt       rows;            /* rows of the local block */
-  PetscInt       nonzeros;        /* entries of L and U, the diagonal counted once */
+  PetscInt64     nonzeros;        /* entries of L and U, the diagonal counted once */
   PetscReal      fill;            /* nonzeros over those of the matrix */
   PetscInt       levels[2];       /* levels of the dependency graph of L and of U */
   PetscInt       level_rows[2];   /* most rows on one level of L and of U */
@@ -128,7 +147,7 @@ typedef struct {
   PetscReal      failed_pivot;    /* its absolute value */
   PetscInt       analyses;        /* symbolic phases so far */
   PetscInt       factorizations;  /* numeric phases so far */
-  PetscInt64     bytes;           /* memory held by plan and factor */
+  PetscInt64     bytes;           /* memory held by plan and factor; on a GPU transposed solves and several right-hand sides at once add to it when they first come */
 } SyncILUStatistics;
 
 SYNCILU_EXTERN PetscErrorCode SyncILUInitializePackage(void);

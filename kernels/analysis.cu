@@ -61,8 +61,7 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
         if (wrong) atomicMin(&counts->irregular, k);
       }
       __syncthreads();
-      if (wait) here = place[threadIdx.x / ROW_LANES];
-      __syncthreads(); /* place is used again */
+      if (wait) here = place[threadIdx.x / ROW_LANES]; /* the barrier of the next round comes before place is used again */
     }
     if (mine && (bad || here == 0)) atomicMin(&counts->irregular, i);
     entries = max(entries, end - begin);
@@ -226,7 +225,16 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_long_kernel(SyncILUDevic
   }
 }
 
-/* Whether each entry of L has its opposite in U and there are as many of both. */
+/* Notices entries e, e + step, ... of row i of L without an opposite in U. Where there are as many of both, all entries of U have theirs if those of L do. */
+__device__ __forceinline__ void look_opposite(const SyncILUDevicePattern &p, int i, int e, int step, int *unsymmetric)
+{
+  for (const int end = p.diag[i]; e < end; e += step) {
+    const int k = p.col[e];
+
+    if (search(p.col, p.diag[k] + 1, p.ptr[k + 1], i) < 0) store_relaxed(unsymmetric, 1);
+  }
+}
+
 __global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
 {
   int time = 0;
@@ -234,12 +242,13 @@ __global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
   for (long long t = global_thread(); t / ROW_LANES < p.n && !raised(unsymmetric, time); t += all_threads(), time++) {
     const int i = (int)(t / ROW_LANES);
 
-    for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.diag[i]; e += ROW_LANES) {
-      const int k = p.col[e];
-
-      if (search(p.col, p.diag[k] + 1, p.ptr[k + 1], i) < 0) store_relaxed(unsymmetric, 1);
-    }
+    if (p.diag[i] - p.ptr[i] <= SYNCILU_ROW_LONG) look_opposite(p, i, p.ptr[i] + (int)(t % ROW_LANES), ROW_LANES, unsymmetric);
   }
+}
+
+__global__ void symmetric_long_kernel(SyncILUDevicePattern p, int *unsymmetric)
+{
+  each_long_row(p, [&](int i) { look_opposite(p, i, p.ptr[i] + (int)threadIdx.x, blockDim.x, unsymmetric); });
 }
 
 __global__ void mirror_kernel(int n, int levels, const int *__restrict__ levelL, int *__restrict__ levelU)
@@ -294,14 +303,14 @@ __global__ void fill_kernel(int n, int value, int *out)
   if (p < n) out[p] = value;
 }
 
-__global__ void level_starts_kernel(int n, const int *__restrict__ sorted, int shift, int *__restrict__ start)
+__global__ void level_starts_kernel(int n, int levels, const int *__restrict__ sorted, int shift, int *__restrict__ start)
 {
   const long long p = global_thread();
 
   if (p >= n) return;
   const int l = sorted[p] >> shift;
   if (p == 0 || sorted[p - 1] >> shift != l) start[l] = (int)p;
-  if (p == n - 1) start[l + 1] = n;
+  for (int k = l + 1; p == n - 1 && k <= levels; k++) start[k] = n; /* in runs the last levels may have no rows */
 }
 
 __global__ void level_widths_kernel(int levels, const int *__restrict__ start, int *width)
@@ -487,18 +496,7 @@ __global__ void map_kernel(SyncILUDevicePattern p, const int *__restrict__ row, 
 
   if (t / ROW_LANES >= p.n) return;
   const int r = row ? row[i] : i, begin = aptr[r], end = aptr[r + 1];
-  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) {
-    const int j  = col ? col[p.col[e]] : p.col[e];
-    int       lo = begin, hi = end;
-
-    while (lo < hi) {
-      const int mid = lo + (hi - lo) / 2;
-
-      if (acol[mid] < j) lo = mid + 1;
-      else hi = mid;
-    }
-    map[e] = lo < end && acol[lo] == j ? lo : -1;
-  }
+  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) { map[e] = search(acol, begin, end, col ? col[p.col[e]] : p.col[e]); }
 }
 
 /* Bits of the numbers up to max. */
@@ -534,9 +532,12 @@ cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, i
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
+cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern p, int longest, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  LAUNCH_COUNTING(symmetric_kernel, (long long)p.n * ROW_LANES, stream, p, &traits->unsymmetric);
+  if (!p.n) return cudaSuccess;
+  symmetric_kernel<<<few_blocks_for((long long)p.n * ROW_LANES), SYNCILU_BLOCK, 0, stream>>>(p, &traits->unsymmetric);
+  if (longest > SYNCILU_ROW_LONG) symmetric_long_kernel<<<few_blocks_for(p.n), SYNCILU_BLOCK, 0, stream>>>(p, &traits->unsymmetric);
+  return cudaGetLastError();
 }
 
 cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t stream)
@@ -560,7 +561,7 @@ cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t st
 cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t stream)
 {
   if (!n) return cudaSuccess;
-  level_starts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, sorted, shift, start);
+  level_starts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, levels, sorted, shift, start);
   level_widths_kernel<<<blocks_for(levels, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(levels, start, width);
   return cudaGetLastError();
 }

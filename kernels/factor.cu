@@ -391,30 +391,63 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) list_kernel(SyncILUDevicePatter
     [&](int, int updates) { rounds += (updates + T - 1) / T; });
 }
 
-/* Notices updates of entries beside the diagonal. Whoever comes when one was found has nothing to do. */
-template <int T>
+/* The updates of all rows, summed up. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK) updates_kernel(SyncILUDevicePattern p, unsigned long long *sum)
+{
+  const long long    i    = global_thread() >> 5;
+  const bool         mine = i < p.n;
+  const int          row = mine ? (int)i : 0, begin = mine ? p.ptr[row] : 0;
+  unsigned long long updates = 0;
+
+  each_update<5>(
+    p, begin, mine ? p.diag[row] - begin : 0, mine ? p.ptr[row + 1] : 0, [](int, const Common &, int, int, int) {}, [&](int, int more) { updates += more; });
+  if (mine && (threadIdx.x & 31) == 0) atomicAdd(sum, updates);
+}
+
+constexpr int LIVE_LANES = 4;
+
+/* Notices updates by the pivot row of entry s of entries beside the diagonal at diag; looks at candidates q, q + step, ... */
+__device__ __forceinline__ bool notice(const SyncILUDevicePattern &p, int s, int diag, int end, int q, int step, int *live)
+{
+  const int    k    = p.col[s];
+  const Common both = common(s + 1, end, p.diag[k] + 1, p.ptr[k + 1]);
+
+  for (; q < candidates(both); q += step) {
+    int e, u;
+
+    if (find(both, p.col, q, &e, &u) && e != diag) {
+      store_relaxed(live, 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether there are such updates. Whoever comes when one was found has nothing to do. */
 __global__ void __launch_bounds__(SYNCILU_BLOCK) live_kernel(SyncILUDevicePattern p, int *live)
 {
   int time = 0;
 
-  for (long long t = global_thread(); t / T < p.n && !raised(live, time); t += all_threads(), time++) {
-    const int i = (int)(t / T), end = p.ptr[i + 1], diag = p.diag[i];
+  for (long long t = global_thread(); t / LIVE_LANES < p.n && !raised(live, time); t += all_threads(), time++) {
+    const int i = (int)(t / LIVE_LANES), diag = p.diag[i];
 
+    if (diag - p.ptr[i] > SYNCILU_ROW_LONG) continue;
     for (int s = p.ptr[i]; s < diag; s++) {
-      const int    k    = p.col[s];
-      const Common both = common(s + 1, end, p.diag[k] + 1, p.ptr[k + 1]);
-
-      if (load_stale(live)) return;
-      for (int q = (int)(t % T); q < candidates(both); q += T) {
-        int e, u;
-
-        if (find(both, p.col, q, &e, &u) && e != diag) {
-          store_relaxed(live, 1);
-          return;
-        }
-      }
+      if (load_stale(live) || notice(p, s, diag, p.ptr[i + 1], (int)(t % LIVE_LANES), LIVE_LANES, live)) return;
     }
   }
+}
+
+__global__ void __launch_bounds__(SYNCILU_BLOCK) live_long_kernel(SyncILUDevicePattern p, int *live)
+{
+  each_long_row(p, [&](int i) {
+    const int diag = p.diag[i];
+    int       time = 0;
+
+    for (int s = p.ptr[i] + (int)threadIdx.x; s < diag && !raised(live, time); s += blockDim.x, time++) {
+      if (notice(p, s, diag, p.ptr[i + 1], 0, 1, live)) return;
+    }
+  });
 }
 
 __global__ void long_lengths_kernel(int n, const int *__restrict__ ptr, int shared, int *__restrict__ length)
@@ -456,12 +489,13 @@ __global__ void opposite_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, in
 template <typename V>
 __global__ void upper_sums_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, V *__restrict__ sum)
 {
-  const long long i = global_thread();
+  const long long t   = global_thread();
+  const int       sub = (int)(t % ROW_LANES), i = (int)(t / ROW_LANES), end = t / ROW_LANES < p.n ? p.ptr[i + 1] : 0;
   V               s = 0;
 
-  if (i >= p.n) return;
-  for (int e = p.diag[i] + 1; e < p.ptr[i + 1]; e++) s += value<V>(a, e);
-  sum[i] = s;
+  for (int e = end ? p.diag[i] + 1 + sub : 0; e < end; e += ROW_LANES) s += value<V>(a, e);
+  s = sum_lanes<ROW_LANES_LOG>(s);
+  if (end && sub == 0) sum[i] = s;
 }
 
 /* Coefficients of the recurrence for the pivots: a_ik (a_ki + relax (s_k - a_ki)), s_k the sum of row k right of the diagonal. */
@@ -697,6 +731,11 @@ cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int lanes, int strid
   return cudaGetLastError();
 }
 
+cudaError_t SyncILUKernelUpdates(SyncILUDevicePattern p, unsigned long long *sum, cudaStream_t stream)
+{
+  LAUNCH(updates_kernel, 32ll * p.n, stream, p, sum);
+}
+
 cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *task, int *width, cudaStream_t stream)
 {
   LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width);
@@ -721,9 +760,12 @@ cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *ord
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelLive(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
+cudaError_t SyncILUKernelLive(SyncILUDevicePattern p, int longest, SyncILUDeviceTraits *traits, cudaStream_t stream)
 {
-  LAUNCH_COUNTING(live_kernel<4>, 4ll * p.n, stream, p, &traits->live);
+  if (!p.n) return cudaSuccess;
+  live_kernel<<<few_blocks_for((long long)p.n * LIVE_LANES), SYNCILU_BLOCK, 0, stream>>>(p, &traits->live);
+  if (longest > SYNCILU_ROW_LONG) live_long_kernel<<<few_blocks_for(p.n), SYNCILU_BLOCK, 0, stream>>>(p, &traits->live);
+  return cudaGetLastError();
 }
 
 cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t stream)
@@ -749,7 +791,7 @@ cudaError_t SyncILUKernelOpposite(SyncILUDevicePattern p, SyncILUDeviceEll ell, 
 cudaError_t SyncILUKernelCoefficients(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *opposite, SyncILUDeviceValues a, double relax, void *sum, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  if (p.n && relax != 0.0) upper_sums_kernel<double><<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
+  if (p.n && relax != 0.0) upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
   LAUNCH(coefficients_kernel<double>, 32ll * ell.slices, stream, p, ell, opposite, a, relax, (const double *)sum);
 }
 

@@ -1,5 +1,5 @@
 /*
-   Memory order by name. Everything that one thread publishes for another goes through these operations and nothing else.
+   Memory order by name. Everything that one thread publishes for another goes through these operations, but for what atomics compare or count.
 
    Values that are their own flag need no order among themselves: whoever sees the value has all that was published. So they are stored and polled relaxed, at the scope of the device, where a hop
    takes half of what release and acquire cost (250 against 480 ns on an H200). The few counters that announce other memory are released and acquired.

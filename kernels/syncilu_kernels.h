@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* The type of values. One is instantiated so far; the kernels are templates, and what differs between types is in memory_order.cuh and syncfree.cuh. */
+/* The type of values. One is instantiated so far; the kernels are templates. What differs between types is in memory_order.cuh and syncfree.cuh, and where the tile kernel loads pairs of values and the excess is compared by its bits. */
 typedef enum {
   SYNCILU_DOUBLE
 } SyncILUValueType;
@@ -213,7 +213,7 @@ typedef struct {
 extern cudaError_t SyncILUKernelProbe(void); /* whether the kernels were built for the current device */
 extern cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
 extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, SyncILUDeviceCounts *, cudaStream_t);
-extern cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
+extern cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern, int longest, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsMirror(int n, int levels, const int *levelL, int *levelU, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle, int forward, int *level, int *count, unsigned long long *ticket, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t);
@@ -252,7 +252,9 @@ extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncIL
    with rounds NULL, adds those for 4 of one row of every stride to sum; ListWidths takes from these the rounds of each task (into its width and width[task]), Lists writes the updates at its offset.
    UpperLengths counts the entries of the rows of U, LowerPlaces finds where the rows of L begin in ELL. Opposite finds (k,i) for each (i,k) of L in ELL.
 */
-extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, SyncILUDeviceTraits *, cudaStream_t);
+/* How many updates of an entry a factorization makes; zero before. */
+extern cudaError_t SyncILUKernelUpdates(SyncILUDevicePattern, unsigned long long *sum, cudaStream_t);
+extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, int longest, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t);
 extern cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, cudaStream_t);
 extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int lanes, const int *order, int tasks, const SyncILUSlice *, unsigned short *update, unsigned char *source, cudaStream_t);

@@ -25,7 +25,7 @@ namespace syncilu
 {
 
 /* Lanes that look through a row where none of the row's own number is at hand. */
-constexpr int ROW_LANES = 8;
+constexpr int ROW_LANES_LOG = 3, ROW_LANES = 1 << ROW_LANES_LOG;
 
 /* Parts of a workspace begin at multiples of this. */
 inline size_t round_up(size_t bytes)
@@ -60,6 +60,22 @@ __device__ __forceinline__ long long all_threads()
 __device__ __forceinline__ bool raised(const int *flag, int time)
 {
   return time % 4 == 3 ? load_relaxed(flag) : load_stale(flag);
+}
+
+/* The rows with more than SYNCILU_ROW_LONG entries of L, which would take a few lanes too long: body(row) for each, by a whole block. */
+template <typename Body>
+__device__ __forceinline__ void each_long_row(const SyncILUDevicePattern &p, Body body)
+{
+  for (long long first = (long long)blockIdx.x * blockDim.x; first < p.n; first += all_threads()) {
+    const long long i = first + threadIdx.x;
+
+    if (!__syncthreads_or(i < p.n && p.diag[i] - p.ptr[i] > SYNCILU_ROW_LONG)) continue;
+    for (int r = 0; r < (int)blockDim.x && first + r < p.n; r++) {
+      const int k = (int)first + r;
+
+      if (p.diag[k] - p.ptr[k] > SYNCILU_ROW_LONG) body(k);
+    }
+  }
 }
 
 /* What a lane has of the slice of its warp: entries first, first + step, ... of a row, at at, at + 32, ... in ELL, width of them with the padding; no row where a slice is not full. */

@@ -243,6 +243,52 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUCSR *A, const M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How often the elimination updates an entry: for each entry (i,k) of L, the entries of row k of U that row i has too. */
+static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
+{
+  PetscInt *row;
+
+  PetscFunctionBegin;
+  *updates = 0;
+  PetscCall(PetscMalloc1(p->n, &row));
+  for (PetscInt i = 0; i < p->n; i++) row[i] = -1;
+  for (PetscInt i = 0; i < p->n; i++) {
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) row[p->lcol[k]] = i;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) row[p->ucol[k]] = i;
+    row[i] = i;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+      for (PetscInt u = p->uptr[p->lcol[k]]; u < p->uptr[p->lcol[k] + 1]; u++) *updates += row[p->ucol[u]] == i;
+    }
+  }
+  PetscCall(PetscFree(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineFlops - the operations of the last numeric phase: two for each update, one for each entry of L and each pivot, and that for each attempt
+
+   Not Collective
+
+   Input Parameter:
+.  e - a factored engine, whose matrix is still at hand
+
+   Output Parameter:
+.  flops - counted when first asked for, which takes as long as a factorization without values
+*/
+PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (e->flops == 0.0) {
+    PetscInt64 updates;
+
+    if (e->ops->updates) PetscCall((*e->ops->updates)(e, &updates));
+    else PetscCall(CountUpdates(&e->pattern, &updates));
+    e->flops = 2.0 * (PetscLogDouble)updates + (PetscLogDouble)e->pattern.nl + (PetscLogDouble)e->pattern.n;
+  }
+  *flops = e->flops * (1 + e->attempts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    SyncILUEngineSolve - solves with the factor
 
@@ -286,7 +332,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   PetscFunctionBegin;
   s->backend         = e->ops->backend;
   s->rows            = p->n;
-  s->nonzeros        = p->nl + p->nu + p->n;
+  s->nonzeros        = (PetscInt64)p->nl + p->nu + p->n;
   s->fill            = p->nnz ? (PetscReal)s->nonzeros / (PetscReal)p->nnz : 1.0;
   s->diagonals_added = p->added;
   s->pivots_shifted  = e->status.shifted;

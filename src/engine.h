@@ -93,6 +93,7 @@ typedef struct {
   PetscErrorCode (*setup)(SyncILUEngine);                                                                /* builds the plan from pattern and settings; what the machine lacks is said in e->unfit */
   PetscErrorCode (*destroy)(SyncILUEngine);                                                              /* frees plan and factor */
   PetscErrorCode (*excess)(SyncILUEngine, const SyncILUCSR *, PetscReal *);                              /* the largest sum_j |a_ij| - |a_ii| - Re a_ii, the shift that makes every row dominant */
+  PetscErrorCode (*updates)(SyncILUEngine, PetscInt64 *);                                                /* how many updates of an entry the last factorization made; NULL: the pattern has its arrays, which tell */
   PetscErrorCode (*factor)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUStatus *); /* one attempt, ends on any values */
   PetscErrorCode (*solve)(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *, PetscInt, PetscScalar *, PetscInt, PetscMemType); /* right-hand sides, b, its leading dimension, x, its leading dimension, where both are */
   PetscErrorCode (*values)(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);                                /* the usual form: unit lower L, strictly upper U, reciprocals of the pivots, in the pattern's order */
@@ -111,13 +112,15 @@ struct _n_SyncILUEngine {
   PetscInt                 attempts;   /* tried again with another shift */
   PetscReal                amount;     /* of the shift */
   PetscInt                 factorizations;
-  PetscScalar             *ref; /* the reference's factor with settings.check, else NULL */
+  PetscLogDouble           flops; /* of one attempt; 0: not counted yet */
+  PetscScalar             *ref;   /* the reference's factor with settings.check, else NULL */
 };
 
 PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, SyncILUEngine *);
 PETSC_INTERN PetscErrorCode SyncILUEngineSetUp(SyncILUEngine, PetscBool *);
 PETSC_INTERN PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *);
 PETSC_INTERN PetscErrorCode SyncILUEngineFactor(SyncILUEngine, const SyncILUCSR *, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SyncILUEngineFlops(SyncILUEngine, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode SyncILUEngineSolve(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *, PetscInt, PetscScalar *, PetscInt, PetscMemType);
 PETSC_INTERN PetscErrorCode SyncILUEngineStatistics(SyncILUEngine, SyncILUStatistics *);
 

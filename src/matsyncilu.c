@@ -66,6 +66,14 @@ static PetscErrorCode GetCSR(Mat A, PetscBool device, PetscBool values, SyncILUC
   if (device && aij && sizeof(PetscInt) == sizeof(int)) {
     csr->n = A->rmap->n;
     PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, &csr->mem));
+#if defined(PETSC_HAVE_CUDA)
+    if (PetscMemTypeCUDA(csr->mem)) { /* these rows are without the empty ones where PETSc leaves those out */
+      PetscBool cusparse;
+
+      PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
+      if (cusparse) PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
+    }
+#endif
     PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
     csr->nnz = (PetscInt)info.nz_used;
     if (PetscMemTypeDevice(csr->mem)) {
@@ -104,12 +112,28 @@ static PetscInt MatrixRow(SyncILUEngine e, PetscInt i)
   return e->pattern.row ? e->pattern.row[i] : i;
 }
 
+static PetscErrorCode LogFlops(SyncILUEngine e, PetscLogDouble flops)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  if (e->ops->device) {
+    PetscCall(PetscLogGpuFlops(flops));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#else
+  (void)e;
+#endif
+  PetscCall(PetscLogFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorInfo *info)
 {
   Mat_SyncILU         *f = (Mat_SyncILU *)F->data;
   SyncILUEngine        e = f->engine;
   const SyncILUStatus *status;
   SyncILUCSR           csr;
+  PetscBool            active;
 
   PetscFunctionBegin;
   PetscCheck(e, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "MatILUFactorSymbolic() must be called before MatLUFactorNumeric()");
@@ -117,6 +141,13 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   PetscCheck(csr.n == e->pattern.n && csr.nnz == e->pattern.nnz, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " entries, the one of the symbolic phase had %" PetscInt_FMT, csr.nnz, e->pattern.nnz);
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
   PetscCall(SyncILUEngineFactor(e, &csr, info));
+  PetscCall(PetscLogIsActive(&active));
+  if (active) {
+    PetscLogDouble flops;
+
+    PetscCall(SyncILUEngineFlops(e, &flops));
+    PetscCall(LogFlops(e, flops));
+  }
   PetscCall(PetscLogEventEnd(SYNCILU_Factor, F, A, 0, 0));
   PetscCall(RestoreCSR(A, &csr));
 
@@ -165,29 +196,18 @@ static PetscErrorCode GetOrdering(IS row, IS col, PetscInt n, const PetscInt **r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
+/* An engine with its pattern and plan; on an error it is the caller's to destroy. */
+static PetscErrorCode Plan(const SyncILUSettings *settings, Mat A, const PetscInt *r, const PetscInt *c, const MatFactorInfo *info, SyncILUEngine *engine)
 {
-  Mat_SyncILU    *f    = (Mat_SyncILU *)F->data;
-  SyncILUFill     fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
-  SyncILUEngine   e;
-  SyncILUCSR      csr;
-  const PetscInt *r, *c;
-  PetscBool       again;
-  PetscErrorCode  ierr;
+  const SyncILUFill fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
+  SyncILUEngine     e;
+  SyncILUCSR        csr;
+  PetscBool         again;
+  PetscErrorCode    ierr;
 
   PetscFunctionBegin;
-  PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
-  PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
-  if (!f->frompc) {
-    PetscObjectOptionsBegin((PetscObject)F);
-    PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &f->settings));
-    PetscOptionsEnd();
-  }
-  PetscCall(SyncILUEngineDestroy(&f->engine));
-  PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
-  PetscCall(SyncILUEngineCreate(&f->settings, A->rmap->n, &f->engine));
-  e = f->engine;
-  PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
+  PetscCall(SyncILUEngineCreate(settings, A->rmap->n, engine));
+  e = *engine;
   do {
     PetscBool adopted = PETSC_FALSE;
 
@@ -199,17 +219,42 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
     if (!adopted) { /* also where the rows lack something, which the symbolic phase adds or names */
       PetscCall(GetCSR(A, PETSC_FALSE, PETSC_FALSE, &csr));
       ierr = SyncILUPatternCreate(&csr, r, c, fill, &e->pattern);
-      if (ierr) PetscCall(SyncILUEngineDestroy(&f->engine)); /* an error here is the user's to handle, and not the last thing the program does */
-      PetscCall(ierr);
       PetscCall(RestoreCSR(A, &csr));
+      PetscCall(ierr);
     }
     PetscCall(SyncILUEngineSetUp(e, &again));
   } while (again);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
+{
+  Mat_SyncILU    *f = (Mat_SyncILU *)F->data;
+  SyncILUEngine   e = NULL;
+  const PetscInt *r, *c;
+  PetscErrorCode  ierr;
+
+  PetscFunctionBegin;
+  PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
+  PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
+  if (!f->frompc) {
+    PetscObjectOptionsBegin((PetscObject)F);
+    PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &f->settings));
+    PetscOptionsEnd();
+  }
+  F->assembled = PETSC_FALSE; /* until the numeric phase */
+  PetscCall(SyncILUEngineDestroy(&f->engine));
+  PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
+  PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
+  ierr = Plan(&f->settings, A, r, c, info, &e);
+  if (ierr) PetscCall(SyncILUEngineDestroy(&e)); /* an error here is the user's to handle, and not the last thing the program does */
   if (r) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(col, &c));
   }
   PetscCall(PetscLogEventEnd(SYNCILU_Analysis, F, A, 0, 0));
+  PetscCall(ierr);
+  f->engine = e;
   f->analyses++;
   f->fill = info->fill;
   if (f->engine->pattern.added) PetscCall(PetscInfo(F, "Added %" PetscInt_FMT " missing diagonal entries\n", f->engine->pattern.added));
@@ -218,18 +263,17 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LogFlops(const SyncILUEngine e, PetscInt nrhs)
+static PetscErrorCode LogSolveFlops(SyncILUEngine e, PetscInt nrhs)
 {
-  const PetscLogDouble flops = (PetscLogDouble)nrhs * (2.0 * e->pattern.nl + 2.0 * e->pattern.nu + e->pattern.n);
-
   PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  if (e->ops->device) {
-    PetscCall(PetscLogGpuFlops(flops));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  PetscCall(PetscLogFlops(flops));
+  PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (2.0 * (PetscLogDouble)e->pattern.nl + 2.0 * (PetscLogDouble)e->pattern.nu + (PetscLogDouble)e->pattern.n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckFactored(Mat F)
+{
+  PetscFunctionBegin;
+  PetscCheck(F->assembled, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "MatLUFactorNumeric() must be called before MatSolve() and its relatives");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,13 +282,14 @@ static PetscErrorCode Solve(Mat F, Vec b, Vec x, SyncILUTranspose trans)
 {
   Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
   SyncILUEngine      e = f->engine;
-  const PetscInt     n = e->pattern.n;
+  const PetscInt     n = F->rmap->n;
   const PetscScalar *ba;
   PetscScalar       *xa;
   PetscMemType       bmem = PETSC_MEMTYPE_HOST, xmem = PETSC_MEMTYPE_HOST;
   PetscBool          done = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(CheckFactored(F));
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
   if (TakesDevice(e)) {
     PetscCall(VecGetArrayReadAndMemType(b, &ba, &bmem));
@@ -261,7 +306,7 @@ static PetscErrorCode Solve(Mat F, Vec b, Vec x, SyncILUTranspose trans)
     PetscCall(VecRestoreArrayWrite(x, &xa));
     PetscCall(VecRestoreArrayRead(b, &ba));
   }
-  PetscCall(LogFlops(e, 1));
+  PetscCall(LogSolveFlops(e, 1));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -289,6 +334,7 @@ static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
   PetscBool          dense, done = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(CheckFactored(F));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQDENSE, &dense));
   PetscCheck(dense, PetscObjectComm((PetscObject)B), PETSC_ERR_ARG_WRONG, "Right-hand sides must be a matrix of type seqdense, not %s", ((PetscObject)B)->type_name);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)X, MATSEQDENSE, &dense));
@@ -316,7 +362,7 @@ static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
     PetscCall(MatDenseRestoreArrayWrite(X, &x));
     PetscCall(MatDenseRestoreArrayRead(B, &b));
   }
-  PetscCall(LogFlops(f->engine, B->cmap->n));
+  PetscCall(LogSolveFlops(f->engine, B->cmap->n));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, B, X, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -401,7 +447,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(MatSyncILUGetStatistics(F, &s));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
   if (s.levels[0] < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not counted, for lack of memory on the device\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "levels: L %" PetscInt_FMT " (rows a level: mean %g, max %" PetscInt_FMT "), U %" PetscInt_FMT " (mean %g, max %" PetscInt_FMT ")\n", s.levels[0], s.levels[0] ? (double)s.rows / s.levels[0] : 0.0, s.level_rows[0], s.levels[1],

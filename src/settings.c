@@ -182,6 +182,13 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
    Notes:
    Takes effect at the next symbolic phase. Asking for a backend that this build or machine does not have is an error then; what auto took, and why, is in the view.
 
+   Auto takes the GPU where there is one, from 8,000 rows on a rank, unless its memory is too small for the plan. The device is the one that PETSc uses or, by -device_select or the rank, would use; with
+   a PETSc without CUDA the rank on the node chooses, as the launcher of the MPI program tells it (else the rank). Several ranks may share a device.
+
+   On a GPU numbers are real in double precision, and indices have 32 bits: rows, nonzeros and entries with padding up to 2^31 - 1024 on a rank. Where only diagonals have updates, as in 5- and 7-point
+   stencils, products of two entries of the matrix must be within the range of numbers. Arrays that PETSc has on the device are used there, others are carried through pinned buffers; the view says
+   which.
+
    All setters of syncilu have no effect on objects of other types. Those for a `PC` of type `PCILU` need the operators to be set, as PCFactorSetUpMatSolverType() does.
 
 .seealso: `SyncILUBackend`, `PCSYNCILU`, `MATSOLVERSYNCILU`
@@ -203,8 +210,8 @@ SYNCILU_SETTING(Backend, SyncILUBackend, backend, PetscValidLogicalCollectiveEnu
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. The CUDA backend has list and vect so far, and the others are an error there; where lists do not fit, the view says so and what runs instead. The host
-   backend has one way, a dense work row a thread, and says so in the view.
+   Takes effect at the next symbolic phase. The CUDA backend has list and vect so far, and the others are an error there. Where rows are too long for list, the view and -info say so and vect runs; auto
+   also turns to vect where lists take so much that plan and factor would have more than three times the bytes of the matrix. The host backend has one way, a dense work row a thread, and says so in the view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`
 @*/
@@ -246,7 +253,7 @@ SYNCILU_SETTING(Prefetch, PetscBool, prefetch, PetscValidLogicalCollectiveBool, 
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase.
+   Takes effect at the next symbolic phase. The factorization takes at least 4 lanes, 32 in numerical order, and for list as many as its longest row needs; csr always takes 32. The view says how many.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`
 @*/
@@ -367,7 +374,8 @@ SYNCILU_SETTING(Relax, PetscReal, relax, PetscValidLogicalCollectiveReal, CheckR
    Level: developer
 
    Notes:
-   Each factorization and each solve is done again by the serial reference. The first row that differs is an error, PETSC_ERR_PLIB, that names it.
+   Each factorization and each solve is done again by the serial reference. The first row that differs is an error, PETSC_ERR_PLIB, that names it. The host's backend must give the same bits, on a GPU
+   1e-10 of the largest entry of a row (of a solution) may be between.
 
    Takes effect at the next factorization.
 

@@ -7,6 +7,7 @@ static char help[] = "The CUDA backend against the serial reference: every strat
 
 #include "check.h"
 #include "case.h"
+#include "../kernels/tuning.h"
 #include "gpu.h"
 #include "load.h"
 #include <petsctime.h>
@@ -230,6 +231,7 @@ static void SettingsFor(const Problem *p, SyncILUUpdate update, SyncILUSolve sol
   settings->solve       = solve;
   settings->analysis    = analysis;
   settings->vector_size = size;
+  settings->prefetch    = (PetscBool)(size % 3 != 1); /* not with 1, 4 and 16 lanes */
   settings->relax       = p->c[0].piv.relax;
 }
 
@@ -608,6 +610,21 @@ static PetscErrorCode TestTiles(PetscRandom rand)
     PetscCall(TestTiled(A, label, matrices[m].ordering, matrices[m].want, rand));
     PetscCall(MatDestroy(&A));
   }
+  /* a full band, whose last block has fewer rows than the others */
+  {
+    const PetscInt n = 1001, half = 10;
+    Mat            A;
+
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 2 * half + 1, NULL, &A));
+    for (PetscInt i = 0; i < n; i++) {
+      for (PetscInt j = PetscMax(0, i - half); j <= PetscMin(n - 1, i + half); j++) PetscCall(MatSetValue(A, i, j, 1.0, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(GenerateValues(A, rand));
+    PetscCall(TestTiled(A, "band:10", MATORDERINGNATURAL, "order: by level of blocks of", rand));
+    PetscCall(MatDestroy(&A));
+  }
   PetscCall(TestManyRightHandSides("7pt:9x6x7", 0, MATORDERINGNATURAL, rand));
   PetscCall(TestManyRightHandSides("15pt:17x15x13", 0, MATORDERINGNATURAL, rand));
   PetscCall(TestManyRightHandSides("tridiagonal:5000", 0, MATORDERINGNATURAL, rand));
@@ -643,7 +660,7 @@ static PetscErrorCode TestFiles(int count, char **path, PetscRandom rand)
 /* A few kernels of every kind on a few hundred rows. */
 static PetscErrorCode TestSmall(PetscRandom rand)
 {
-  const char *const patterns[] = {"tridiagonal", "arrow", "random", "7pt", "27pt"};
+  const char *const patterns[] = {"tridiagonal", "arrow", "random", "7pt", "27pt", "denserow"};
   const struct {
     const char   *pattern;
     PetscReal     thin;
@@ -654,16 +671,18 @@ static PetscErrorCode TestSmall(PetscRandom rand)
     {"7pt:9x4x3",        0.0, SYNCILU_UPDATE_AUTO, 0, by_tiles},
     {"7pt:9x4x3",        0.1, SYNCILU_UPDATE_VECT, 2, by_tiles},
     {"15pt:5x3x7",       0.0, SYNCILU_UPDATE_LIST, 0, by_tiles},
+    {"27pt:5x4x4",       0.0, SYNCILU_UPDATE_AUTO, 0, slanted },
+    {"elasticity:6x5x4", 0.0, SYNCILU_UPDATE_AUTO, 0, blocks  },
     {"tridiagonal:2200", 0.0, SYNCILU_UPDATE_AUTO, 0, by_runs }  /* hardly shorter chains are not taken in runs */
   };
 
   PetscFunctionBegin;
   watch_seconds = 300;
-  for (int m = 0; m < 5; m++) {
+  for (int m = 0; m < 6; m++) {
     Mat     A;
     Problem p;
 
-    PetscCall(GenerateMatrix(patterns[m], 130, rand, &A));
+    PetscCall(GenerateMatrix(patterns[m], m == 5 ? SYNCILU_ROW_LONG + 7 : 130, rand, &A));
     PetscCall(ProblemCreate(A, patterns[m], m % 2 ? MATORDERINGRCM : MATORDERINGNATURAL, m == 3 ? 1 : 0, m == 2 ? 0.9 : 0.0, 2, rand, &p));
     for (int k = 0; k < 3; k++) {
       SyncILUSettings settings;
@@ -674,14 +693,14 @@ static PetscErrorCode TestSmall(PetscRandom rand)
     PetscCall(ProblemDestroy(&p));
     PetscCall(MatDestroy(&A));
   }
-  for (int m = 0; m < 4; m++) {
+  for (int m = 0; m < 6; m++) {
     Mat             A, B;
     Problem         p;
     SyncILUSettings settings;
 
     PetscCall(GenerateMatrix(tiled[m].pattern, 0, rand, &A));
     PetscCall(Thin(A, tiled[m].thin, tiled[m].thin, rand, &B));
-    PetscCall(ProblemCreate(B, tiled[m].pattern, MATORDERINGNATURAL, 0, 0.0, m == 3 ? 1 : 2, rand, &p));
+    PetscCall(ProblemCreate(B, tiled[m].pattern, MATORDERINGNATURAL, 0, 0.0, m == 5 ? 1 : 2, rand, &p));
     SettingsFor(&p, tiled[m].update, SYNCILU_SOLVE_AUTO, SYNCILU_ANALYSIS_AUTO, tiled[m].size, &settings);
     PetscCall(TestEngine(&p, &settings, 1));
     CheckOrder(&p, tiled[m].want);

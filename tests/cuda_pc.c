@@ -7,6 +7,9 @@ static char help[] = "The CUDA backend inside PETSc: the iterations of the host'
 #include "gpu.h"
 #include "load.h"
 #include "../kernels/tuning.h"
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice.h>
+#endif
 
 #if defined(PETSC_HAVE_CUDA)
   #define KINDS 2 /* of vectors and matrices */
@@ -194,7 +197,7 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     Mat               A;
     Vec               b, x, y;
     PC                pc[2];
-    KSP               ksp;
+    KSP               ksp, host;
     PetscReal         diff;
     SyncILUStatistics s;
 
@@ -251,14 +254,24 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     PetscCall(SolverCreate(A, SYNCILU_BACKEND_CUDA, &ksp, &pc[0]));
     PetscCall(KSPSetType(ksp, KSPBICG));
     PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+    PetscCall(SolverCreate(A, SYNCILU_BACKEND_HOST, &host, &pc[1]));
+    PetscCall(KSPSetType(host, KSPBICG));
+    PetscCall(KSPSetTolerances(host, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
     for (int step = 0; step < 3; step++) {
-      char what[64];
+      PetscInt its[2];
+      char     what[64];
 
       PetscCall(PetscSNPrintf(what, sizeof(what), "bicg, step %d, %s vectors", step, kinds[kind]));
       PetscCall(CheckSolves(ksp, b, x, what));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetIterationNumber(ksp, &its[1]));
+      PetscCall(KSPSolve(host, b, x));
+      PetscCall(KSPGetIterationNumber(host, &its[0]));
+      CHECK(its[0] == its[1] && its[0] > 0, "%s: %" PetscInt_FMT " iterations, on the host %" PetscInt_FMT, what, its[1], its[0]);
       PetscCall(GenerateValues(A, rand));
     }
     PetscCall(KSPDestroy(&ksp));
+    PetscCall(KSPDestroy(&host));
     PetscCall(MatDestroy(&A));
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));
@@ -385,7 +398,7 @@ static PetscErrorCode TestBreakdown(void)
 static PetscErrorCode TestView(PetscRandom rand)
 {
   const char *const matrices[] = {"7pt", "27pt", "random", "tridiagonal", "5pt_rcm", "15pt", "15pt_random", "powerlaw", "elasticity", "arrow", "denserow"};
-  const char *const lines[]    = {"backend: cuda (asked for)", "device: ", "factorization: ", "solve: ", "order: ", "bytes held: ", "levels: L "};
+  const char *const lines[]    = {"backend: cuda (asked for)", "device: ", "factorization: ", "solve: ", "order: ", "bytes held: ", "levels: L ", KINDS > 1 ? "arrays: of PETSc, on the device where" : "arrays: copied to and from the host for every factorization and solve, since PETSc"};
   char              text[16384];
 
   PetscFunctionBegin;
@@ -415,7 +428,7 @@ static PetscErrorCode TestView(PetscRandom rand)
       printf("%s, %" PetscInt_FMT " rows: %.2f times the bytes of the matrix\n", matrices[m], n, (double)s.bytes / csr);
       CHECK(s.bytes > 0 && (double)s.bytes <= limit, "%s: %" PetscInt64_FMT " bytes held, %.2f times those of the matrix", matrices[m], s.bytes, (double)s.bytes / csr);
     }
-    CHECK(s.levels[0] > 0 && s.levels[1] > 0 && s.level_rows[0] > 0 && s.nonzeros == (PetscInt)info.nz_used, "%s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " entries", matrices[m], s.levels[0], s.levels[1], s.nonzeros);
+    CHECK(s.levels[0] > 0 && s.levels[1] > 0 && s.level_rows[0] > 0 && s.nonzeros == (PetscInt64)info.nz_used, "%s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt64_FMT " entries", matrices[m], s.levels[0], s.levels[1], s.nonzeros);
     PetscCall(CheckView((PetscObject)pc, m ? PETSC_VIEWER_DEFAULT : PETSC_VIEWER_ASCII_INFO_DETAIL, text, sizeof(text)));
     for (size_t l = 0; l < sizeof(lines) / sizeof(lines[0]); l++) CHECK(strstr(text, lines[l]), "%s: the view lacks \"%s\":\n%s", matrices[m], lines[l], text);
     if (m == 0) printf("%s", text);
@@ -493,8 +506,140 @@ static PetscErrorCode TestStrategies(PetscRandom rand)
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(MatDestroy(&A));
+  /* where the rows are too long for lists the view says so */
+  {
+    PC   pc;
+    char text[16384];
+
+    PetscCall(GenerateMatrix("powerlaw", 1000, rand, &A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+    PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_LIST));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(strstr(text, "factorization: not list, since list takes rows of at most 255 entries"), "the view does not say why the factorization is not list:\n%s", text);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Both backends log the same operations for a factorization, also where the pattern is nowhere but on the device. */
+static PetscErrorCode TestFlops(PetscRandom rand)
+{
+  const char *const matrices[] = {"7pt", "27pt", "arrow", "random", "powerlaw"};
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogDefaultBegin());
+  for (size_t m = 0; m < sizeof(matrices) / sizeof(matrices[0]); m++) {
+    for (int kind = 0; kind < KINDS; kind++) {
+      Mat            A;
+      PetscLogDouble flops[2], before, after;
+
+      PetscCall(GenerateMatrix(matrices[m], 1000, rand, &A));
+      if (kind) PetscCall(ToDevice(&A));
+      for (int cuda = 0; cuda < 2; cuda++) {
+        PC pc;
+
+        PetscCall(PreconditionerCreate(A, cuda ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc));
+        PetscCall(PetscGetFlops(&before));
+        PetscCall(PCSetUp(pc));
+        PetscCall(PetscGetFlops(&after));
+        flops[cuda] = after - before;
+        PetscCall(PCDestroy(&pc));
+      }
+      CHECK(flops[0] > 0 && flops[0] == flops[1], "%s, %s: %g flops are logged, for the host's backend %g", matrices[m], kinds[kind], flops[1], flops[0]);
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Most rows are empty, so that PETSc leaves them out of what it has on the device; their diagonals are added, and a shift makes pivots of them. */
+static PetscErrorCode TestEmptyRows(void)
+{
+  const PetscInt n = 1000;
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    Problem   p;
+    PetscInt  its[2];
+    PetscReal norm[2];
+    KSP       ksp;
+
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, &p.A));
+    for (PetscInt i = 0; i < n / 5; i++) {
+      if (i) PetscCall(MatSetValue(p.A, i * 5, i * 5 - 5, -1.0, INSERT_VALUES));
+      PetscCall(MatSetValue(p.A, i * 5, i * 5, 3.0, INSERT_VALUES));
+      PetscCall(MatSetValue(p.A, i * 5, i * 5 + 1, -1.0, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(p.A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(p.A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
+    PetscCall(VecSet(p.b, 1.0));
+    if (kind) PetscCall(ProblemMove(&p));
+    for (int order = 0; order < 2; order++) {
+      char options[256];
+
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type gmres -ksp_max_it 3 -pc_factor_diagonal_fill -pc_factor_shift_type nonzero -pc_factor_shift_amount 1 -pc_factor_mat_ordering_type %s", order ? "rcm" : "natural"));
+      PetscCall(SolveWithBoth(&p, options, "empty rows", its, norm, &ksp));
+      CHECK(its[0] == its[1] && its[0] > 0 && PetscAbsReal(norm[1] - norm[0]) <= 1e-10 * norm[0], "empty rows, %s, %s vectors: residual %g after %" PetscInt_FMT " iterations, on the host %g after %" PetscInt_FMT, options, kinds[kind], (double)norm[1], its[1], (double)norm[0], its[0]);
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(PETSC_HAVE_CUDA)
+/* The same solution in whatever stream PETSc is at, also after it has destroyed the last one. */
+static PetscErrorCode TestStreams(PetscRandom rand)
+{
+  Mat                A;
+  PC                 pc;
+  Vec                b, x, y;
+  PetscReal          diff;
+  PetscDeviceContext root, other;
+
+  PetscFunctionBegin;
+  Watch("streams");
+  PetscCall(GenerateMatrix("7pt", 8000, rand, &A));
+  PetscCall(ToDevice(&A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecSetRandom(b, NULL));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCApply(pc, b, y));
+  PetscCall(PetscDeviceContextGetCurrentContext(&root));
+  for (int k = 0; k < 4; k++) {
+    PetscCall(PetscDeviceContextCreate(&other));
+    PetscCall(PetscDeviceContextSetStreamType(other, PETSC_STREAM_NONBLOCKING));
+    PetscCall(PetscDeviceContextSetUp(other));
+    if (k % 2) { /* other values and then the same again */
+      PetscCall(MatScale(A, 2.0));
+      PetscCall(MatScale(A, 0.5));
+    }
+    PetscCall(PetscDeviceContextSynchronize(root)); /* what matrix and vectors got there */
+    PetscCall(PetscDeviceContextSetCurrentContext(other));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(PetscDeviceContextSynchronize(other));
+    PetscCall(PetscDeviceContextSetCurrentContext(root));
+    PetscCall(PetscDeviceContextDestroy(&other));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff == 0, "stream %d: differs by %g", k, (double)diff);
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff == 0, "after stream %d: differs by %g", k, (double)diff);
+  }
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 static PetscErrorCode TestLifeCycle(PetscRandom rand)
 {
@@ -803,6 +948,11 @@ int main(int argc, char **argv)
   else if (!memory) {
     PetscCall(TestLifeCycle(rand));
     PetscCall(TestStrategies(rand));
+    PetscCall(TestEmptyRows());
+    PetscCall(TestFlops(rand));
+#if defined(PETSC_HAVE_CUDA)
+    PetscCall(TestStreams(rand));
+#endif
     PetscCall(TestAuto(rand));
     PetscCall(TestView(rand));
     PetscCall(TestRefactorization(rand));

@@ -353,7 +353,7 @@ static PetscErrorCode TestView(PetscRandom rand)
   PetscCall(MatSyncILUGetStatistics(F, &s));
   /* the levels of a 10 x 10 x 10 grid are its diagonal planes */
   CHECK(s.rows == 1000 && s.levels[0] == 28 && s.levels[1] == 28 && s.level_rows[0] == 75 && s.level_rows[1] == 75, "rows %" PetscInt_FMT " levels %" PetscInt_FMT " width %" PetscInt_FMT, s.rows, s.levels[0], s.level_rows[0]);
-  CHECK(s.nonzeros == 6400 && s.fill == 1.0, "nonzeros %" PetscInt_FMT " fill %g", s.nonzeros, (double)s.fill);
+  CHECK(s.nonzeros == 6400 && s.fill == 1.0, "nonzeros %" PetscInt64_FMT " fill %g", s.nonzeros, (double)s.fill);
   CHECK(s.backend == SYNCILU_BACKEND_HOST && s.threads == 2 && s.analyses == 1 && s.factorizations == 1, "threads %" PetscInt_FMT, s.threads);
   CHECK(s.bytes > (PetscInt64)(6400 * sizeof(PetscScalar)) && s.bytes < (PetscInt64)(3 * 6400 * (sizeof(PetscScalar) + sizeof(PetscInt))), "bytes %" PetscInt64_FMT, s.bytes);
   PetscCall(CheckView((PetscObject)F, PETSC_VIEWER_ASCII_INFO, text, sizeof(text)));
@@ -372,6 +372,27 @@ static PetscErrorCode TestView(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the log is told of a factorization of a tridiagonal matrix: an update, a quotient and a reciprocal a row, but for the first. */
+static PetscErrorCode TestFlops(PetscRandom rand)
+{
+  const PetscInt n = 100;
+  Mat            A;
+  PC             pc;
+  PetscLogDouble flops[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(GenerateMatrix("tridiagonal", n, rand, &A));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_HOST, &pc));
+  PetscCall(PetscGetFlops(&flops[0]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PetscGetFlops(&flops[1]));
+  CHECK(flops[1] - flops[0] == 2.0 * (n - 1) + (n - 1) + n, "%g flops are logged", flops[1] - flops[0]);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscRandom rand;
@@ -386,6 +407,7 @@ int main(int argc, char **argv)
   PetscCall(TestDiagonalFill(rand));
   PetscCall(TestNonzeroDiagonal(rand));
   PetscCall(TestView(rand));
+  PetscCall(TestFlops(rand));
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("factor");
   PetscCall(PetscFinalize());

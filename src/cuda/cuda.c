@@ -48,6 +48,7 @@ typedef struct {
 
 typedef struct {
   cudaStream_t stream;
+  cudaEvent_t  done; /* behind what the last call left to be done there */
   struct {
     void  *pointer;
     size_t bytes;
@@ -101,7 +102,7 @@ typedef struct {
 /* What all engines of this process share. */
 static struct {
   int                  device;
-  char                 name[64];
+  char                 name[256];
   cudaMemPool_t        pool;
   cudaStream_t         stream; /* where PETSc has none, or uses no device */
   void                *pinned[2];
@@ -144,7 +145,86 @@ static PetscBool PETScHasDevice(void)
 #endif
 }
 
-/* Makes a device current: PETSc's own, if it uses one, else one by the rank on the node. Asked once. */
+/* The device that a PETSc with CUDA would take by its options and the rank, had it taken one; with a PETSc without CUDA by the rank on the node. PETSC_DECIDE: none, as the user says. */
+static PetscErrorCode ChooseDevice(int devices, int *device)
+{
+  int rank = (int)PetscGlobalRank;
+
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  {
+    const char *const enable[] = {"-device_enable", "-device_enable_cuda"}, *const select[] = {"-device_select", "-device_select_cuda"};
+    PetscInt  chosen = PETSC_DECIDE;
+    PetscBool given, none = PETSC_FALSE;
+    char      how[16];
+
+    for (int k = 0; k < 2; k++) { /* the second says it for this kind of device alone */
+      PetscCall(PetscOptionsGetString(NULL, NULL, enable[k], how, sizeof(how), &given));
+      if (given) PetscCall(PetscStrcasecmp(how, "none", &none));
+      PetscCall(PetscOptionsGetInt(NULL, NULL, select[k], &chosen, NULL));
+    }
+    if (none || chosen >= 0) {
+      *device = none ? PETSC_DECIDE : (int)chosen;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+#else
+  PetscCall(LocalRank(&rank));
+#endif
+  *device = rank % devices;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static cudaError_t MachineDestroy(void)
+{
+  cudaError_t err = cudaSuccess;
+
+#define Release(call, handle) \
+  do { \
+    if ((handle) && err == cudaSuccess) err = call(handle); \
+    handle = NULL; \
+  } while (0)
+  Release(cudaMemPoolDestroy, machine.pool);
+  for (int k = 0; k < 2; k++) {
+    Release(cudaEventDestroy, machine.event[k]);
+    Release(cudaFreeHost, machine.pinned[k]);
+  }
+  Release(cudaEventDestroy, machine.done);
+  Release(cudaFreeHost, machine.status);
+  Release(cudaStreamDestroy, machine.stream);
+#undef Release
+  return err;
+}
+
+/* What all engines of this process share, on the current device. */
+static cudaError_t MachineCreate(void)
+{
+  struct cudaMemPoolProps props;
+  struct cudaDeviceProp   prop;
+  uint64_t                keep = UINT64_MAX;
+  cudaError_t             err;
+
+  memset(&props, 0, sizeof(props));
+  err = cudaGetDevice(&machine.device);
+  if (err == cudaSuccess) err = cudaGetDeviceProperties(&prop, machine.device);
+  if (err == cudaSuccess) err = cudaStreamCreateWithFlags(&machine.stream, cudaStreamNonBlocking);
+  for (int k = 0; k < 2; k++) {
+    if (err == cudaSuccess) err = cudaEventCreateWithFlags(&machine.event[k], cudaEventDisableTiming);
+  }
+  if (err == cudaSuccess) err = cudaEventCreateWithFlags(&machine.done, cudaEventDisableTiming);
+  if (err == cudaSuccess) err = cudaMallocHost((void **)&machine.status, sizeof(*machine.status));
+  props.allocType     = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id   = machine.device;
+  if (err == cudaSuccess) err = cudaMemPoolCreate(&machine.pool, &props);
+  /* what a plan gives back on the way it takes again; Settle() gives the rest back */
+  if (err == cudaSuccess) err = cudaMemPoolSetAttribute(machine.pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  if (err == cudaSuccess) (void)snprintf(machine.name, sizeof(machine.name), "%s", prop.name);
+  else (void)MachineDestroy();
+  return err;
+}
+
+/* Makes a device current: PETSc's own, if it uses one. Asked once, unless there was no memory. */
 PetscErrorCode SyncILUCUDAAvailable(PetscBool *available, char *why, size_t len)
 {
   PetscFunctionBegin;
@@ -158,23 +238,27 @@ PetscErrorCode SyncILUCUDAAvailable(PetscBool *available, char *why, size_t len)
     else if (err == cudaErrorInsufficientDriver) PetscCall(PetscStrncpy(machine.reason, "no CUDA driver, or one too old for this build's runtime", sizeof(machine.reason)));
     else if (err != cudaSuccess) PetscCall(PetscSNPrintf(machine.reason, sizeof(machine.reason), "CUDA: %s", cudaGetErrorString(err)));
     else {
-      if (!PETScHasDevice()) {
-        int rank = (int)PetscGlobalRank; /* by which a PETSc that has CUDA would choose */
+      int device = 0;
 
-        if (!PetscDefined(HAVE_CUDA)) PetscCall(LocalRank(&rank));
-        CallCUDA(cudaSetDevice(rank % devices));
+      if (!PETScHasDevice()) {
+        PetscCall(ChooseDevice(devices, &device));
+        if (device >= 0) err = cudaSetDevice(device);
       }
-      machine.found = 1;
-      err           = SyncILUKernelProbe(); /* a device of an architecture the kernels were not built for says so here */
-      if (err != cudaSuccess) {
-        machine.found = -1;
-        PetscCall(PetscSNPrintf(machine.reason, sizeof(machine.reason), "CUDA: %s", cudaGetErrorString(err)));
+      if (device < 0) PetscCall(PetscStrncpy(machine.reason, "-device_enable says that devices are not to be used", sizeof(machine.reason)));
+      else {
+        if (err == cudaSuccess) err = SyncILUKernelProbe(); /* a device of an architecture the kernels were not built for says so here */
+        if (err == cudaSuccess) err = MachineCreate();
+        if (err == cudaSuccess) machine.found = 1;
+        else {
+          PetscCall(PetscSNPrintf(machine.reason, sizeof(machine.reason), "CUDA: %s", cudaGetErrorString(err)));
+          if (err == cudaErrorMemoryAllocation) machine.found = 0;
+        }
       }
     }
-    if (machine.found < 0) (void)cudaGetLastError(); /* not another call's business */
+    if (machine.found <= 0) (void)cudaGetLastError(); /* not another call's business */
   }
   *available = (PetscBool)(machine.found > 0);
-  if (machine.found < 0) PetscCall(PetscStrncpy(why, machine.reason, len));
+  if (!*available) PetscCall(PetscStrncpy(why, machine.reason, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,10 +269,16 @@ static PetscErrorCode UseStream(CUDA *d)
 
   PetscFunctionBegin;
 #if defined(PETSC_HAVE_CUDA)
-  if (PETScHasDevice()) PetscCall(PetscGetCurrentCUDAStream(&stream));
+  if (PETScHasDevice()) {
+    int device;
+
+    PetscCall(PetscGetCurrentCUDAStream(&stream));
+    CallCUDA(cudaGetDevice(&device));
+    PetscCheck(device == machine.device, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "syncilu plans on device %d, where PETSc had none yet, and PETSc now uses device %d; -device_select %d makes that one of both", machine.device, device, device);
+  }
 #endif
   if (stream == machine.stream) CallCUDA(cudaSetDevice(machine.device));
-  if (d->nowned && stream != d->stream) CallCUDA(cudaStreamSynchronize(d->stream));
+  if (stream != d->stream) CallCUDA(cudaStreamWaitEvent(stream, d->done, 0)); /* the other stream may be gone */
   d->stream = stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -331,32 +421,6 @@ static PetscErrorCode UploadIndices(CUDA *d, int *to, const PetscInt *from, size
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What all engines of this process share, made for the first. */
-static PetscErrorCode MachineCreate(void)
-{
-  struct cudaMemPoolProps props;
-  struct cudaDeviceProp   prop;
-  uint64_t                keep = UINT64_MAX;
-
-  PetscFunctionBegin;
-  if (machine.pool) PetscFunctionReturn(PETSC_SUCCESS);
-  CallCUDA(cudaGetDevice(&machine.device));
-  CallCUDA(cudaGetDeviceProperties(&prop, machine.device));
-  PetscCall(PetscStrncpy(machine.name, prop.name, sizeof(machine.name)));
-  CallCUDA(cudaStreamCreateWithFlags(&machine.stream, cudaStreamNonBlocking));
-  for (int k = 0; k < 2; k++) CallCUDA(cudaEventCreateWithFlags(&machine.event[k], cudaEventDisableTiming));
-  CallCUDA(cudaEventCreateWithFlags(&machine.done, cudaEventDisableTiming));
-  CallCUDA(cudaMallocHost((void **)&machine.status, sizeof(*machine.status)));
-  PetscCall(PetscMemzero(&props, sizeof(props)));
-  props.allocType     = cudaMemAllocationTypePinned;
-  props.location.type = cudaMemLocationTypeDevice;
-  props.location.id   = machine.device;
-  CallCUDA(cudaMemPoolCreate(&machine.pool, &props));
-  /* what an analysis gives back it takes again; the rest goes at its end */
-  CallCUDA(cudaMemPoolSetAttribute(machine.pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Bytes that the engines of this process have taken, and those that their pool holds for them and for later ones; for tests. */
 PetscErrorCode SyncILUCUDAMemory(size_t *used, size_t *held)
 {
@@ -376,32 +440,34 @@ PetscErrorCode SyncILUCUDAMemory(size_t *used, size_t *held)
 PetscErrorCode SyncILUCUDAFinalize(void)
 {
   PetscFunctionBegin;
-  if (machine.pool) {
-    CallCUDA(cudaMemPoolDestroy(machine.pool));
-    for (int k = 0; k < 2; k++) {
-      CallCUDA(cudaEventDestroy(machine.event[k]));
-      if (machine.pinned[k]) CallCUDA(cudaFreeHost(machine.pinned[k]));
-    }
-    CallCUDA(cudaEventDestroy(machine.done));
-    CallCUDA(cudaFreeHost(machine.status));
-    CallCUDA(cudaStreamDestroy(machine.stream));
-  }
+  CallCUDA(MachineDestroy());
   PetscCall(PetscMemzero(&machine, sizeof(machine)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Create(SyncILUEngine e)
 {
-  CUDA *d;
+  cudaEvent_t done;
+  CUDA       *d;
 
   PetscFunctionBegin;
-  PetscCall(MachineCreate());
+  CallCUDA(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
   PetscCall(PetscNew(&d));
+  d->done = done;
   e->data = d;
   PetscCall(UseStream(d));
   CallFit(Alloc(e, &d->ticket, 3 * sizeof(*d->ticket)));
   CallFit(Alloc(e, &d->status, sizeof(*d->status)));
   CallCUDA(cudaMemsetAsync(d->ticket, 0, 3 * sizeof(*d->ticket), d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives back what the pool holds without need, but for a little. Waits for the device. */
+static PetscErrorCode Settle(CUDA *d)
+{
+  PetscFunctionBegin;
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,10 +478,9 @@ static PetscErrorCode Destroy_CUDA(SyncILUEngine e)
   PetscFunctionBegin;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(UseStream(d));
-  CallCUDA(cudaStreamSynchronize(d->stream)); /* nothing uses the memory any more */
   for (int k = 0; k < d->nowned; k++) CallCUDA(cudaFreeAsync(d->owned[k].pointer, d->stream));
-  CallCUDA(cudaStreamSynchronize(d->stream));
-  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
+  PetscCall(Settle(d));
+  CallCUDA(cudaEventDestroy(d->done));
   PetscCall(PetscFree(d->lval));
   PetscCall(PetscFree(d->uval));
   PetscCall(PetscFree(d->dinv));
@@ -444,7 +509,8 @@ static PetscErrorCode CountRows(SyncILUEngine e)
 static PetscErrorCode CheckSize(SyncILUEngine e, PetscInt64 n, PetscInt64 nnz)
 {
   PetscFunctionBegin;
-  if (n > INT_MAX - 64 || nnz > INT_MAX - 64) PetscCall(PetscSNPrintf(e->unfit, sizeof(e->unfit), "%" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros on this rank, indices on the device are 32 bits wide", n, nnz));
+  /* the most that a kernel looks past the end of a row is 512 and a warp */
+  if (n > INT_MAX - 1024 || nnz > INT_MAX - 1024) PetscCall(PetscSNPrintf(e->unfit, sizeof(e->unfit), "%" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros on this rank, indices on the device are 32 bits wide", n, nnz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -664,7 +730,7 @@ static PetscErrorCode OrderByLevel(SyncILUEngine e, int which, int levels, int *
   largest = (levels << shift) | ((1 << shift) - 1);
   CallFit(Alloc(e, order, (size_t)d->p.n * sizeof(int)));
   CallFit(Alloc(e, sorted, (size_t)d->p.n * sizeof(int)));
-  CallFit(Alloc(e, &start, (size_t)(d->p.n + 2) * sizeof(int)));
+  CallFit(Alloc(e, &start, ((size_t)levels + 1) * sizeof(int)));
   CallFit(Alloc(e, &width, sizeof(int)));
   CallCUDA(SyncILUKernelOrder(NULL, &bytes, d->p.n, largest, NULL, NULL, NULL, d->stream));
   CallFit(Alloc(e, &work, bytes));
@@ -694,7 +760,7 @@ static PetscErrorCode Levels(SyncILUEngine e, SyncILUDevicePattern p, int longes
   CallFit(Alloc(e, &counts, sizeof(*counts)));
   CallCUDA(cudaMemsetAsync(counts, 0, sizeof(*counts), d->stream));
   CallCUDA(cudaMemsetAsync(d->ticket + 2, 0, sizeof(*d->ticket), d->stream));
-  CallCUDA(SyncILUKernelLevels(p, longest, both && !mirrored, level[0], level[1], d->ticket + 2, counts, d->stream));
+  CallCUDA(SyncILUKernelLevels(p, longest, both && !mirrored, level[0], both ? level[1] : NULL, d->ticket + 2, counts, d->stream));
   CallCUDA(cudaMemcpyAsync(levels, counts->levels, (both && !mirrored ? 2 : 1) * sizeof(*levels), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaStreamSynchronize(d->stream));
   PetscCall(Free(d, &counts));
@@ -800,8 +866,8 @@ static PetscErrorCode Classify(SyncILUEngine e)
   for (int k = 0; k < 3; k++) traits.near[k] = INT_MAX;
   CallFit(Alloc(e, &dtraits, sizeof(traits)));
   CallCUDA(cudaMemcpyAsync(dtraits, &traits, sizeof(traits), cudaMemcpyHostToDevice, d->stream));
-  if (list) CallCUDA(SyncILUKernelLive(d->p, dtraits, d->stream));
-  if (mirror) CallCUDA(SyncILUKernelSymmetric(d->p, dtraits, d->stream));
+  if (list) CallCUDA(SyncILUKernelLive(d->p, d->counts.longest[0], dtraits, d->stream));
+  if (mirror) CallCUDA(SyncILUKernelSymmetric(d->p, d->counts.longest[0], dtraits, d->stream));
   if (tile) CallCUDA(SyncILUKernelGrid(d->p, dtraits, d->stream));
   CallCUDA(cudaMemcpyAsync(&traits, dtraits, sizeof(traits), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaStreamSynchronize(d->stream));
@@ -1231,13 +1297,12 @@ static PetscErrorCode SetUp_CUDA(SyncILUEngine e)
   if (!d->ell) CallFit(Alloc(e, &d->val, (size_t)d->nnz * sizeof(double)));
   else if (!d->chain) CallFit(PlanValues(e));
   if (!d->chain && d->counts.longest_row > d->shared) CallFit(PlanScratch(e));
-  /* what only the first factorization can fill, or may need: where there is too little memory auto can still turn to the host */
+  /* what only the first factorization fills is taken now, while auto can still turn to the host */
   if (!p->same) CallFit(Alloc(e, &d->map, (size_t)d->nnz * sizeof(int)));
   if (d->chain) CallFit(Alloc(e, &d->dindex, n * sizeof(int)));
   if (!d->chain && e->settings.relax != 0.0) CallFit(Alloc(e, &d->sum, n * sizeof(double)));
   if (!PETScHasDevice()) CallFit(Alloc(e, &d->a, (size_t)p->nnz * sizeof(double)));
-  CallCUDA(cudaStreamSynchronize(d->stream));
-  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
+  PetscCall(Settle(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1284,8 +1349,14 @@ static PetscErrorCode Values(SyncILUEngine e, const SyncILUCSR *A, SyncILUDevice
     int       *ptr = NULL, *col = NULL;
 
     if (PetscMemTypeHost(A->mem)) {
-      CallFit(Alloc(e, &ptr, (size_t)(A->n + 1) * sizeof(int)));
-      CallFit(Alloc(e, &col, (size_t)e->pattern.nnz * sizeof(int)));
+      const int held = d->nowned;
+
+      PetscCall(Alloc(e, &ptr, (size_t)(A->n + 1) * sizeof(int)));
+      if (!e->unfit[0]) PetscCall(Alloc(e, &col, (size_t)e->pattern.nnz * sizeof(int)));
+      if (e->unfit[0]) {
+        PetscCall(Rollback(d, held));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
       PetscCall(UploadIndices(d, ptr, A->i, (size_t)A->n + 1));
       PetscCall(UploadIndices(d, col, A->j, (size_t)e->pattern.nnz));
       aptr = ptr;
@@ -1338,6 +1409,43 @@ static PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Solutions by slots, of so many numbers each. */
+static PetscErrorCode MakeRoom(SyncILUEngine e, size_t want)
+{
+  CUDA *d = (CUDA *)e->data;
+
+  PetscFunctionBegin;
+  if (d->xsize >= want) PetscFunctionReturn(PETSC_SUCCESS);
+  d->xsize = 0;
+  for (int k = 0; k < 2; k++) PetscCall(Free(d, &d->x[k]));
+  PetscCall(Settle(d));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(Alloc(e, &d->x[k], want * sizeof(double)));
+    PetscCall(CheckFit(e));
+  }
+  d->xsize = want;
+  CallCUDA(cudaMemsetAsync(d->x[0], 0xff, want * sizeof(double), d->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Updates_CUDA(SyncILUEngine e, PetscInt64 *updates)
+{
+  CUDA               *d = (CUDA *)e->data;
+  unsigned long long *sum, result;
+
+  PetscFunctionBegin;
+  PetscCall(UseStream(d));
+  PetscCall(Alloc(e, &sum, sizeof(*sum)));
+  PetscCall(CheckFit(e));
+  CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), d->stream));
+  CallCUDA(SyncILUKernelUpdates(d->p, sum, d->stream));
+  CallCUDA(cudaMemcpyAsync(&result, sum, sizeof(result), cudaMemcpyDeviceToHost, d->stream));
+  CallCUDA(cudaStreamSynchronize(d->stream));
+  PetscCall(Free(d, &sum));
+  *updates = (PetscInt64)result;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The pivots by a sweep over L. */
 static PetscErrorCode FactorChain(SyncILUEngine e, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
 {
@@ -1369,22 +1477,19 @@ static SyncILUDeviceLower LowerStorage(const CUDA *d)
   return w;
 }
 
+/* Whether a pivot is compared with its row. */
+static PetscBool SizesMatter(SyncILUDevicePivoting piv)
+{
+  return (PetscBool)(piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN);
+}
+
 static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILUDevicePivoting piv)
 {
   CUDA               *d = (CUDA *)e->data;
   SyncILUDeviceFactor f;
 
   PetscFunctionBegin;
-  if (piv.relax != 0.0) {
-    if (!d->sum) PetscCall(Alloc(e, &d->sum, (size_t)d->p.n * sizeof(double)));
-    PetscCall(CheckFit(e));
-    CallCUDA(cudaMemsetAsync(d->sum, 0xff, (size_t)d->p.n * sizeof(double), d->stream));
-  }
-  if (piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN) {
-    if (!d->size) PetscCall(Alloc(e, &d->size, (size_t)d->p.n * sizeof(double)));
-    PetscCall(CheckFit(e));
-    f.size = d->size;
-  } else f.size = NULL;
+  if (piv.relax != 0.0) CallCUDA(cudaMemsetAsync(d->sum, 0xff, (size_t)d->p.n * sizeof(double), d->stream));
   CallCUDA(cudaMemsetAsync(d->ell ? d->upper : d->val, 0xff, (size_t)(d->ell ? e->pattern.nu : d->nnz) * sizeof(double), d->stream));
   CallCUDA(cudaMemsetAsync(d->pivot, 0xff, (size_t)d->p.n * sizeof(double), d->stream));
   f.pattern  = d->p;
@@ -1394,6 +1499,7 @@ static PetscErrorCode FactorRows(SyncILUEngine e, SyncILUDeviceValues v, SyncILU
   f.w        = LowerStorage(d);
   f.pivot    = d->pivot;
   f.sum      = d->sum;
+  f.size     = SizesMatter(piv) ? d->size : NULL;
   f.order    = d->order;
   f.tasks    = d->tasks;
   f.task     = d->task;
@@ -1463,6 +1569,12 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   p.zeropivot = (double)piv->zeropivot;
   p.amount    = (double)piv->amount;
   p.relax     = (double)piv->relax;
+  if (d->chain) PetscCall(MakeRoom(e, (size_t)d->p.n));
+  else {
+    if (p.relax != 0.0 && !d->sum) PetscCall(Alloc(e, &d->sum, (size_t)d->p.n * sizeof(double)));
+    if (SizesMatter(p) && !d->size) PetscCall(Alloc(e, &d->size, (size_t)d->p.n * sizeof(double)));
+    PetscCall(CheckFit(e));
+  }
 
   PetscCall(GpuTime(PETSC_TRUE));
   CallCUDA(SyncILUKernelStatusReset(d->status, d->ticket + 2, d->stream));
@@ -1472,6 +1584,7 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   CallCUDA(cudaMemcpyAsync(machine.status, d->status, sizeof(*d->status), cudaMemcpyDeviceToHost, d->stream));
   CallCUDA(cudaEventRecord(machine.done, d->stream));
   PetscCall(Refill(d, v)); /* goes on while the host reads the status */
+  CallCUDA(cudaEventRecord(d->done, d->stream));
   PetscCall(GpuTime(PETSC_FALSE));
   CallCUDA(cudaEventSynchronize(machine.done));
   status->row     = machine.status->row == INT_MAX ? -1 : machine.status->row;
@@ -1562,6 +1675,7 @@ static PetscErrorCode PrepareTransposed(SyncILUEngine e)
       PetscCall(PetscMemzero(&d->LT, sizeof(d->LT)));
       PetscCall(PetscMemzero(&d->UT, sizeof(d->UT)));
     }
+    PetscCall(Settle(d));
     PetscCall(CheckFit(e));
   }
   PetscCall(Raw(e));
@@ -1619,16 +1733,7 @@ static PetscErrorCode Solve_CUDA(SyncILUEngine e, SyncILUTranspose trans, PetscI
   {
     const size_t blocks = (size_t)(nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK, want = n * (nrhs > 1 ? PetscMin(blocks * SYNCILU_RHS_BLOCK, (size_t)SYNCILU_RHS_MAX) : 1);
 
-    if (d->xsize < want) {
-      d->xsize = 0;
-      for (int k = 0; k < 2; k++) {
-        PetscCall(Free(d, &d->x[k]));
-        PetscCall(Alloc(e, &d->x[k], want * sizeof(double)));
-        PetscCall(CheckFit(e));
-      }
-      d->xsize = want;
-      CallCUDA(cudaMemsetAsync(d->x[0], 0xff, want * sizeof(double), d->stream));
-    }
+    PetscCall(MakeRoom(e, want));
   }
   if (PetscMemTypeHost(mem)) {
     const size_t want = n * (size_t)nrhs;
@@ -1653,6 +1758,7 @@ static PetscErrorCode Solve_CUDA(SyncILUEngine e, SyncILUTranspose trans, PetscI
     PetscCall(SolveBlock(d, first, second, (int)PetscMin(nrhs - r, SYNCILU_RHS_MAX), db + (size_t)r * lb, lb, dx + (size_t)r * lx, lx));
   }
   PetscCall(GpuTime(PETSC_FALSE));
+  CallCUDA(cudaEventRecord(d->done, d->stream));
   if (PetscMemTypeHost(mem)) {
     for (PetscInt r = 0; r < nrhs; r++) PetscCall(Download(d, x + (size_t)r * (size_t)ldx, d->stage_x + (size_t)r * n, n * sizeof(double)));
   }
@@ -1685,7 +1791,7 @@ static PetscErrorCode Values_CUDA(SyncILUEngine e, const PetscScalar **lval, con
       PetscCall(Free(d, &d->val));
       d->raw = PETSC_FALSE;
     }
-    if (!d->lval) {
+    if (!d->dinv) {
       PetscCall(PetscMalloc1(e->pattern.nl, &d->lval));
       PetscCall(PetscMalloc1(e->pattern.nu, &d->uval));
       PetscCall(PetscMalloc1(n, &d->dinv));
@@ -1739,13 +1845,14 @@ static PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
       e->unfit[0]         = 0;
       d->counts.levels[0] = d->counts.levels[1] = UNKNOWN;
     }
+    PetscCall(Settle(d));
   }
   s->threads = 0;
   for (int k = 0; k < 2; k++) {
     s->levels[k]     = d->counts.levels[k];
     s->level_rows[k] = d->counts.width[k];
   }
-  s->bytes = d->bytes;
+  s->bytes += d->bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1770,9 +1877,11 @@ static PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
                                      : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
                                      : d->mirrored                                   ? "L by earliest level, U by latest"
                                                                                      : "by earliest level"));
-  if (PETScHasDevice()) PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
+  if (e->settings.check) PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, where -pc_syncilu_check compares\n"));
+  else if (PETScHasDevice() && sizeof(PetscInt) == sizeof(int)) PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
+  else if (PETScHasDevice()) PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: vectors of PETSc, on the device where they are there; the matrix copied from the host for every factorization, since PETSc's indices have 64 bits\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since PETSc %s\n", PetscDefined(HAVE_CUDA) ? "uses no device here" : "has no CUDA"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SyncILUBackendOps SyncILUCUDAOps = {SYNCILU_BACKEND_CUDA, SYNCILU_CUDA_MIN_ROWS, PETSC_TRUE, 1e-10, Adopt_CUDA, SetUp_CUDA, Destroy_CUDA, Excess_CUDA, Factor_CUDA, Solve_CUDA, Values_CUDA, Statistics_CUDA, View_CUDA};
+const SyncILUBackendOps SyncILUCUDAOps = {SYNCILU_BACKEND_CUDA, SYNCILU_CUDA_MIN_ROWS, PETSC_TRUE, 1e-10, Adopt_CUDA, SetUp_CUDA, Destroy_CUDA, Excess_CUDA, Updates_CUDA, Factor_CUDA, Solve_CUDA, Values_CUDA, Statistics_CUDA, View_CUDA};

@@ -804,4 +804,4 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SyncILUBackendOps SyncILUHostOps = {SYNCILU_BACKEND_HOST, 0, PETSC_FALSE, 0.0, NULL, SetUp_Host, Destroy_Host, Excess_Host, Factor_Host, Solve_Host, Values_Host, Statistics_Host, View_Host};
+const SyncILUBackendOps SyncILUHostOps = {SYNCILU_BACKEND_HOST, 0, PETSC_FALSE, 0.0, NULL, SetUp_Host, Destroy_Host, Excess_Host, NULL, Factor_Host, Solve_Host, Values_Host, Statistics_Host, View_Host};

@@ -46,6 +46,7 @@ static const char *const phases[PHASES] = {"analysis", "first", "refactor", "upd
 /* One implementation on one matrix: a row of the table. */
 typedef struct {
   char      name[48];
+  char      factorization[8];            /* of ours: what ran, also where another was asked for */
   double    time[PHASES], error[PHASES]; /* medians; NAN where there is none */
   PetscInt  repeats[PHASES];
   double    call; /* the analysis without creating and allocating what it fills */
@@ -485,6 +486,24 @@ static PetscErrorCode OursMany(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the engine's view says of the factorization. */
+static PetscErrorCode WhatRuns(SyncILUEngine e, Row *row)
+{
+  PetscViewer viewer;
+  char        line[256];
+  FILE       *f = tmpfile();
+
+  PetscFunctionBegin;
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
+  PetscCall((*e->ops->view)(e, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(f);
+  while (!row->factorization[0] && fgets(line, sizeof(line), f)) (void)sscanf(line, " factorization: %7[a-z]", row->factorization);
+  fclose(f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RunOurs(const Bench *bench, Ours *o, Row *row)
 {
   BenchSample       analysis = {0}, first = {0};
@@ -505,6 +524,7 @@ static PetscErrorCode RunOurs(const Bench *bench, Ours *o, Row *row)
   }
   PetscCall(Keep(row, ANALYSIS, &analysis));
   PetscCall(Keep(row, FIRST, &first));
+  PetscCall(WhatRuns(o->e, row));
   PetscCall(OursSolve(o));
   PetscCall(Check(o->p, 0, &row->error[FIRST]));
   PetscCall(TimeOnHost(bench, row, REFACTOR, OursTurn, OursFactor, o));
@@ -881,6 +901,7 @@ static PetscErrorCode WriteJSON(const Bench *bench, const Result *res, const Row
     PetscCall(BenchJSONNumber(bench->json, "levels_u", res->levels[1]));
     PetscCall(BenchJSONText(bench->json, "library", library));
     PetscCall(BenchJSONText(bench->json, "strategy", row->name));
+    if (row->factorization[0]) PetscCall(BenchJSONText(bench->json, "factorization", row->factorization));
     if (p == PHASES) PetscCall(BenchJSONText(bench->json, "failed", row->why));
     else {
       PetscCall(BenchJSONText(bench->json, "phase", phases[p]));
@@ -912,8 +933,8 @@ static PetscErrorCode PrintRow(const Bench *bench, const Result *res, const Row 
     else if (isnan(res->bound[p])) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.3f%c       ", 1e3 * row->time[p], mark));
     else PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.3f%c%6.1fx", 1e3 * row->time[p], mark, row->time[p] / res->bound[p]));
   }
-  if (isnan(row->bytes)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.1f %5.2fx\n", 1e-6 * row->bytes, row->bytes / CSRBytes(res)));
+  if (!isnan(row->bytes)) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.1f %5.2fx", 1e-6 * row->bytes, row->bytes / CSRBytes(res)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s\n", row->factorization[0] ? " " : "", row->factorization));
   if (row->failed) PetscCall(PetscPrintf(PETSC_COMM_SELF, "    failed: %s\n", row->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -925,7 +946,7 @@ static PetscErrorCode PrintResult(const Bench *bench, const Result *res)
                         (double)res->n / PetscMax(1, res->levels[0])));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-*s", bench->width, "ms, x bound"));
   for (int p = 0; p < TANALYSIS; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %16s", phases[p]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, " %15s\n  %-*s", "MB, x CSR", bench->width, "bound"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, " %15s ran\n  %-*s", "MB, x CSR", bench->width, "bound"));
   for (int p = 0; p < TANALYSIS; p++) {
     if (isnan(res->bound[p])) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %16s", "-"));
     else PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.3f        ", 1e3 * res->bound[p]));
@@ -1177,7 +1198,7 @@ int main(int argc, char **argv)
   const char *const names[] = {"5pt:1000x1000",     "7pt:64x64x64",        "7pt:160x160x160",    "7pt:148x148x58", "27pt:80x80x80",    "15pt:90x90x90",    "15pt_random:90x90x90",
                                "15pt_rcm:90x90x90", "elasticity:40x40x40", "tridiagonal:100000", "random:1000000", "random200:100000", "powerlaw:1000000", "arrow:50000"};
   const char *const small[] = {"5pt:100x100", "7pt:32x32x32", "15pt_random:20x20x20", "elasticity:10x10x10", "tridiagonal:1000", "random:20000", "arrow:10000"};
-  const char *const usual[] = {"auto", "list/ell/asap", "vect/ell/asap", "vect/csr/asap", "auto/ell/alap"};
+  const char *const usual[] = {"auto", "list/ell/asap", "list/csr/asap", "vect/ell/asap", "vect/csr/asap", "auto/ell/alap", "auto/ell/none"};
   char             *given[MATRICES_MAX], *files[MATRICES_MAX], *strategies[STRATEGIES_MAX], json[PETSC_MAX_PATH_LEN] = "";
   PetscInt          ngiven = MATRICES_MAX, nfiles = MATRICES_MAX, nstrategies = STRATEGIES_MAX, vector_size = 0, count;
   PetscBool         few      = PETSC_FALSE, named, filed, chosen;
