@@ -554,18 +554,19 @@ static PetscErrorCode TestFlops(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Most rows are empty, so that PETSc leaves them out of what it has on the device; their diagonals are added, and a shift makes pivots of them. */
+/*
+   Most rows are empty, so that PETSc leaves them out of what it has on the device; their diagonals are added, and a shift makes pivots of them. What is compared is the preconditioner: with such a matrix on the
+   device the residuals of GMRES in PETSc 3.26.1 were smaller than the empty rows allow, with the host's backend too.
+*/
 static PetscErrorCode TestEmptyRows(void)
 {
   const PetscInt n = 1000;
 
   PetscFunctionBegin;
   for (int kind = 0; kind < KINDS; kind++) {
-    Problem   p;
-    PetscInt  its[2];
-    PetscReal norm[2];
-    KSP       ksp;
+    Problem p;
 
+    Watch("empty rows, %s", kinds[kind]);
     PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, &p.A));
     for (PetscInt i = 0; i < n / 5; i++) {
       if (i) PetscCall(MatSetValue(p.A, i * 5, i * 5 - 5, -1.0, INSERT_VALUES));
@@ -575,15 +576,37 @@ static PetscErrorCode TestEmptyRows(void)
     PetscCall(MatAssemblyBegin(p.A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(p.A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
-    PetscCall(VecSet(p.b, 1.0));
     if (kind) PetscCall(ProblemMove(&p));
+    PetscCall(VecSetRandom(p.b, NULL));
     for (int order = 0; order < 2; order++) {
-      char options[256];
+      PC                pc[2];
+      Vec               x[2];
+      PetscReal         diff;
+      SyncILUStatistics s;
 
-      PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type gmres -ksp_max_it 3 -pc_factor_diagonal_fill -pc_factor_shift_type nonzero -pc_factor_shift_amount 1 -pc_factor_mat_ordering_type %s", order ? "rcm" : "natural"));
-      PetscCall(SolveWithBoth(&p, options, "empty rows", its, norm, &ksp));
-      CHECK(its[0] == its[1] && its[0] > 0 && PetscAbsReal(norm[1] - norm[0]) <= 1e-10 * norm[0], "empty rows, %s, %s vectors: residual %g after %" PetscInt_FMT " iterations, on the host %g after %" PetscInt_FMT, options, kinds[kind], (double)norm[1], its[1], (double)norm[0], its[0]);
-      PetscCall(KSPDestroy(&ksp));
+      for (int cuda = 0; cuda < 2; cuda++) {
+        PetscCall(PreconditionerCreate(p.A, cuda ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[cuda]));
+        PetscCall(PCFactorSetMatOrderingType(pc[cuda], order ? MATORDERINGRCM : MATORDERINGNATURAL));
+        PetscCall(PCFactorSetAllowDiagonalFill(pc[cuda], PETSC_TRUE));
+        PetscCall(PCFactorSetShiftType(pc[cuda], MAT_SHIFT_NONZERO));
+        PetscCall(PCFactorSetShiftAmount(pc[cuda], 1.0));
+        PetscCall(PCSetUp(pc[cuda]));
+        PetscCall(VecDuplicate(p.x, &x[cuda]));
+      }
+      for (int trans = 0; trans < 2; trans++) {
+        for (int cuda = 0; cuda < 2; cuda++) {
+          if (trans) PetscCall(PCApplyTranspose(pc[cuda], p.b, x[cuda]));
+          else PetscCall(PCApply(pc[cuda], p.b, x[cuda]));
+        }
+        PetscCall(CheckDifference(x[1], x[0], &diff));
+        CHECK(diff <= 1e-12, "empty rows, ordering %d, transposed %d, %s vectors: differs from the host's backend by %g", order, trans, kinds[kind], (double)diff);
+      }
+      PetscCall(PCSyncILUGetStatistics(pc[1], &s));
+      CHECK(s.diagonals_added == n - n / 5 && s.shift_amount == 1.0 && s.failed_row < 0, "empty rows: %" PetscInt_FMT " diagonal entries added, shift by %g", s.diagonals_added, (double)s.shift_amount);
+      for (int cuda = 0; cuda < 2; cuda++) {
+        PetscCall(PCDestroy(&pc[cuda]));
+        PetscCall(VecDestroy(&x[cuda]));
+      }
     }
     PetscCall(ProblemDestroy(&p));
   }
