@@ -496,7 +496,7 @@ __global__ void map_kernel(SyncILUDevicePattern p, const int *__restrict__ row, 
 
   if (t / ROW_LANES >= p.n) return;
   const int r = row ? row[i] : i, begin = aptr[r], end = aptr[r + 1];
-  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) { map[e] = search(acol, begin, end, col ? col[p.col[e]] : p.col[e]); }
+  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) map[e] = search(acol, begin, end, col ? col[p.col[e]] : p.col[e]);
 }
 
 /* Bits of the numbers up to max. */

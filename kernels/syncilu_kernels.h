@@ -247,13 +247,14 @@ extern cudaError_t SyncILUKernelRunSizes(SyncILUDevicePattern, SyncILUTiling, in
 extern cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern, SyncILUTiling, const int *ptr, int *diag, int *col, cudaStream_t);
 extern cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling, int tiles, const int *tile, int reversed, int lanes, SyncILUSlice *, int *order, cudaStream_t);
 
+/* How many updates of an entry a factorization makes; zero before. */
+extern cudaError_t SyncILUKernelUpdates(SyncILUDevicePattern, unsigned long long *sum, cudaStream_t);
+
 /*
    Plan of the factorization. Live tells whether entries beside the diagonal have updates. ListRounds counts the rounds of each row for 4, 8, 16 and 32 lanes (searching with 1 << lanes of them), or,
    with rounds NULL, adds those for 4 of one row of every stride to sum; ListWidths takes from these the rounds of each task (into its width and width[task]), Lists writes the updates at its offset.
    UpperLengths counts the entries of the rows of U, LowerPlaces finds where the rows of L begin in ELL. Opposite finds (k,i) for each (i,k) of L in ELL.
 */
-/* How many updates of an entry a factorization makes; zero before. */
-extern cudaError_t SyncILUKernelUpdates(SyncILUDevicePattern, unsigned long long *sum, cudaStream_t);
 extern cudaError_t SyncILUKernelLive(SyncILUDevicePattern, int longest, SyncILUDeviceTraits *, cudaStream_t);
 extern cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t);
 extern cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, cudaStream_t);
