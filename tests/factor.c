@@ -387,7 +387,7 @@ static PetscErrorCode TestFlops(PetscRandom rand)
   PetscCall(PetscGetFlops(&flops[0]));
   PetscCall(PCSetUp(pc));
   PetscCall(PetscGetFlops(&flops[1]));
-  CHECK(flops[1] - flops[0] == 2.0 * (n - 1) + (n - 1) + n, "%g flops are logged", flops[1] - flops[0]);
+  CHECK(flops[1] - flops[0] == PETSC_FLOPS_PER_OP * (2.0 * (n - 1) + (n - 1) + n), "%g flops are logged", flops[1] - flops[0]);
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
