@@ -220,7 +220,7 @@ static PetscErrorCode CheckTiles(SyncILUEngine e, const char *what)
 
   PetscFunctionBegin;
   PetscCall(EngineView(e, text, sizeof(text)));
-  CHECK(strstr(text, "order: by level of "), "%s: no tiles:\n%s", what, text);
+  CHECK(strstr(text, "order: by level of tiles of") || strstr(text, "order: by level of runs of") || strstr(text, "order: by level of blocks of"), "%s: no tiles:\n%s", what, text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

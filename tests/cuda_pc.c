@@ -189,6 +189,36 @@ static PetscErrorCode TestFiles(int count, char **path)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A right-hand side, and two vectors for solutions. */
+static PetscErrorCode VectorsFor(Mat A, Vec *b, Vec *x, Vec *y)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, x, b));
+  PetscCall(VecDuplicate(*x, y));
+  PetscCall(VecSetRandom(*b, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Applications of the host's backend, pc[0], and of CUDA's, transposed too. */
+static PetscErrorCode CompareApplications(PC pc[2], Vec b, Vec x, Vec y, const char *what)
+{
+  PetscFunctionBegin;
+  for (int trans = 0; trans < 2; trans++) {
+    PetscReal diff;
+
+    if (trans) {
+      PetscCall(PCApplyTranspose(pc[0], b, y));
+      PetscCall(PCApplyTranspose(pc[1], b, x));
+    } else {
+      PetscCall(PCApply(pc[0], b, y));
+      PetscCall(PCApply(pc[1], b, x));
+    }
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff <= 1e-12, "%s, transposed %d: differs from the host's backend by %g", what, trans, (double)diff);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New values are seen by every kind of solve, without another analysis; the matrix has them on the host or on the device. */
 static PetscErrorCode TestRefactorization(PetscRandom rand)
 {
@@ -204,23 +234,14 @@ static PetscErrorCode TestRefactorization(PetscRandom rand)
     Watch("refactorization, %s", kinds[kind]);
     PetscCall(GenerateMatrix("27pt", 1000, rand, &A));
     if (kind) PetscCall(ToDevice(&A));
-    PetscCall(MatCreateVecs(A, &x, &b));
-    PetscCall(VecDuplicate(x, &y));
-    PetscCall(VecSetRandom(b, NULL));
+    PetscCall(VectorsFor(A, &b, &x, &y));
     for (int k = 0; k < 2; k++) PetscCall(PreconditionerCreate(A, k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[k]));
     for (int step = 0; step < 6; step++) {
+      char what[64];
+
       for (int k = 0; k < 2; k++) PetscCall(PCSetUp(pc[k]));
-      for (int trans = 0; trans < 2; trans++) {
-        if (trans) {
-          PetscCall(PCApplyTranspose(pc[0], b, y));
-          PetscCall(PCApplyTranspose(pc[1], b, x));
-        } else {
-          PetscCall(PCApply(pc[0], b, y));
-          PetscCall(PCApply(pc[1], b, x));
-        }
-        PetscCall(CheckDifference(x, y, &diff));
-        CHECK(diff <= 1e-12, "step %d, %s vectors, transposed %d: differs from the host's backend by %g", step, kinds[kind], trans, (double)diff);
-      }
+      PetscCall(PetscSNPrintf(what, sizeof(what), "step %d, %s vectors", step, kinds[kind]));
+      PetscCall(CompareApplications(pc, b, x, y, what));
       if (step % 2) PetscCall(GenerateValues(A, rand));
       else PetscCall(MatScale(A, 1.25));
     }
@@ -555,8 +576,8 @@ static PetscErrorCode TestFlops(PetscRandom rand)
 }
 
 /*
-   Most rows are empty, so that PETSc leaves them out of what it has on the device; their diagonals are added, and a shift makes pivots of them. What is compared is the preconditioner: with such a matrix on the
-   device the residuals of GMRES in PETSc 3.26.1 were smaller than the empty rows allow, with the host's backend too.
+   Most rows are empty, so that PETSc leaves them out of what it has on the device; their diagonals are added, and a shift makes pivots of them. What is compared is the preconditioner: with such a
+   matrix on the device the residuals of GMRES in PETSc 3.26.1 were smaller than the empty rows allow, with the host's backend too.
 */
 static PetscErrorCode TestEmptyRows(void)
 {
@@ -564,51 +585,43 @@ static PetscErrorCode TestEmptyRows(void)
 
   PetscFunctionBegin;
   for (int kind = 0; kind < KINDS; kind++) {
-    Problem p;
+    Mat A;
+    Vec b, x, y;
 
     Watch("empty rows, %s", kinds[kind]);
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, &p.A));
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, &A));
     for (PetscInt i = 0; i < n / 5; i++) {
-      if (i) PetscCall(MatSetValue(p.A, i * 5, i * 5 - 5, -1.0, INSERT_VALUES));
-      PetscCall(MatSetValue(p.A, i * 5, i * 5, 3.0, INSERT_VALUES));
-      PetscCall(MatSetValue(p.A, i * 5, i * 5 + 1, -1.0, INSERT_VALUES));
+      if (i) PetscCall(MatSetValue(A, i * 5, i * 5 - 5, -1.0, INSERT_VALUES));
+      PetscCall(MatSetValue(A, i * 5, i * 5, 3.0, INSERT_VALUES));
+      PetscCall(MatSetValue(A, i * 5, i * 5 + 1, -1.0, INSERT_VALUES));
     }
-    PetscCall(MatAssemblyBegin(p.A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(p.A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
-    if (kind) PetscCall(ProblemMove(&p));
-    PetscCall(VecSetRandom(p.b, NULL));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    if (kind) PetscCall(ToDevice(&A));
+    PetscCall(VectorsFor(A, &b, &x, &y));
     for (int order = 0; order < 2; order++) {
       PC                pc[2];
-      Vec               x[2];
-      PetscReal         diff;
+      char              what[64];
       SyncILUStatistics s;
 
       for (int cuda = 0; cuda < 2; cuda++) {
-        PetscCall(PreconditionerCreate(p.A, cuda ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[cuda]));
+        PetscCall(PreconditionerCreate(A, cuda ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[cuda]));
         PetscCall(PCFactorSetMatOrderingType(pc[cuda], order ? MATORDERINGRCM : MATORDERINGNATURAL));
         PetscCall(PCFactorSetAllowDiagonalFill(pc[cuda], PETSC_TRUE));
         PetscCall(PCFactorSetShiftType(pc[cuda], MAT_SHIFT_NONZERO));
         PetscCall(PCFactorSetShiftAmount(pc[cuda], 1.0));
         PetscCall(PCSetUp(pc[cuda]));
-        PetscCall(VecDuplicate(p.x, &x[cuda]));
       }
-      for (int trans = 0; trans < 2; trans++) {
-        for (int cuda = 0; cuda < 2; cuda++) {
-          if (trans) PetscCall(PCApplyTranspose(pc[cuda], p.b, x[cuda]));
-          else PetscCall(PCApply(pc[cuda], p.b, x[cuda]));
-        }
-        PetscCall(CheckDifference(x[1], x[0], &diff));
-        CHECK(diff <= 1e-12, "empty rows, ordering %d, transposed %d, %s vectors: differs from the host's backend by %g", order, trans, kinds[kind], (double)diff);
-      }
+      PetscCall(PetscSNPrintf(what, sizeof(what), "empty rows, ordering %d, %s vectors", order, kinds[kind]));
+      PetscCall(CompareApplications(pc, b, x, y, what));
       PetscCall(PCSyncILUGetStatistics(pc[1], &s));
       CHECK(s.diagonals_added == n - n / 5 && s.shift_amount == 1.0 && s.failed_row < 0, "empty rows: %" PetscInt_FMT " diagonal entries added, shift by %g", s.diagonals_added, (double)s.shift_amount);
-      for (int cuda = 0; cuda < 2; cuda++) {
-        PetscCall(PCDestroy(&pc[cuda]));
-        PetscCall(VecDestroy(&x[cuda]));
-      }
+      for (int cuda = 0; cuda < 2; cuda++) PetscCall(PCDestroy(&pc[cuda]));
     }
-    PetscCall(ProblemDestroy(&p));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -627,9 +640,7 @@ static PetscErrorCode TestStreams(PetscRandom rand)
   Watch("streams");
   PetscCall(GenerateMatrix("7pt", 8000, rand, &A));
   PetscCall(ToDevice(&A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecDuplicate(x, &y));
-  PetscCall(VecSetRandom(b, NULL));
+  PetscCall(VectorsFor(A, &b, &x, &y));
   PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
   PetscCall(PCSetUp(pc));
   PetscCall(PCApply(pc, b, y));
@@ -676,9 +687,7 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
     Watch("life cycle, %s", kinds[kind]);
     PetscCall(GenerateMatrix("7pt", 343, rand, &A));
     if (kind) PetscCall(ToDevice(&A));
-    PetscCall(MatCreateVecs(A, &x, &b));
-    PetscCall(VecDuplicate(x, &y));
-    PetscCall(VecSetRandom(b, NULL));
+    PetscCall(VectorsFor(A, &b, &x, &y));
     PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
     PetscCall(PCSetUp(pc));
     PetscCall(PCApply(pc, b, y));

@@ -17,11 +17,12 @@ static char help[] = "The CUDA backend's phases against cuSPARSE, matrix by matr
   #include <petscdevice_cuda.h> /* includes cuSPARSE's header, without the warnings of what is deprecated */
   #include "../generate.h"
   #include "../load.h"
+  #include "../case.h"
   #include "engine.h"
   #include "host/host.h"
 
 enum {
-  NRHS           = 16,
+  COLUMNS        = 16,
   STRATEGIES_MAX = 32,
   MATRICES_MAX   = 64,
   WHY            = 600
@@ -316,15 +317,15 @@ static PetscErrorCode ProblemCreate(const char *name, PetscBool file, Problem *p
   }
   PetscCall(Upload(v, sizeof(double) * (size_t)p->nnz, &p->df));
 
-  PetscCallCUDA(cudaMalloc((void **)&p->db, sizeof(double) * (size_t)p->n * NRHS));
-  PetscCallCUDA(cudaMalloc((void **)&p->dx, sizeof(double) * (size_t)p->n * NRHS));
-  PetscCallCUDA(cudaMalloc((void **)&p->dy, sizeof(double) * (size_t)p->n * NRHS));
-  for (PetscInt r = 0; r < NRHS; r++) {
+  PetscCallCUDA(cudaMalloc((void **)&p->db, sizeof(double) * (size_t)p->n * COLUMNS));
+  PetscCallCUDA(cudaMalloc((void **)&p->dx, sizeof(double) * (size_t)p->n * COLUMNS));
+  PetscCallCUDA(cudaMalloc((void **)&p->dy, sizeof(double) * (size_t)p->n * COLUMNS));
+  for (PetscInt r = 0; r < COLUMNS; r++) {
     for (PetscInt i = 0; i < p->n; i++) v[i] = 2 * Random(&state) - 1;
     if (r == 0) {
       PetscCall(Solution(p, SYNCILU_NOTRANS, v, &p->x[0]));
       PetscCall(Solution(p, SYNCILU_TRANS, v, &p->x[1]));
-    } else if (r == NRHS - 1) PetscCall(Solution(p, SYNCILU_NOTRANS, v, &p->x[2]));
+    } else if (r == COLUMNS - 1) PetscCall(Solution(p, SYNCILU_NOTRANS, v, &p->x[2]));
     PetscCallCUDA(cudaMemcpy(p->db + (size_t)r * p->n, v, sizeof(double) * p->n, cudaMemcpyHostToDevice));
   }
   PetscCall(PetscFree(v));
@@ -379,7 +380,7 @@ static double Bound(const Bench *bench, const Problem *p, Phase phase)
     levels = both;
     break;
   case MANY:
-    bytes  = 12 * (nnz - n) + 8 * n + 32 * n * NRHS;
+    bytes  = 12 * (nnz - n) + 8 * n + 32 * n * COLUMNS;
     levels = both;
     break;
   default:
@@ -395,7 +396,7 @@ static PetscErrorCode Check(Problem *p, int which, double *error)
 
   PetscFunctionBegin;
   PetscCallCUDA(cudaDeviceSynchronize());
-  PetscCallCUDA(cudaMemcpy(p->copy, p->dx + (which == 2 ? (size_t)p->n * (NRHS - 1) : 0), sizeof(double) * p->n, cudaMemcpyDeviceToHost));
+  PetscCallCUDA(cudaMemcpy(p->copy, p->dx + (which == 2 ? (size_t)p->n * (COLUMNS - 1) : 0), sizeof(double) * p->n, cudaMemcpyDeviceToHost));
   for (PetscInt i = 0; i < p->n; i++) {
     const double d = fabs(p->copy[i] - x[i]);
 
@@ -405,7 +406,7 @@ static PetscErrorCode Check(Problem *p, int which, double *error)
   }
   *error = isnan(diff) ? INFINITY : max > 0 ? diff / max : diff;
   /* what follows must not find this result in place of its own */
-  PetscCallCUDA(cudaMemset(p->dx, 0xff, sizeof(double) * (size_t)p->n * NRHS));
+  PetscCallCUDA(cudaMemset(p->dx, 0xff, sizeof(double) * (size_t)p->n * COLUMNS));
   PetscCallCUDA(cudaDeviceSynchronize()); /* PETSc's stream does not wait for the default stream */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -482,25 +483,20 @@ static PetscErrorCode OursMany(void *ctx)
   Ours *o = (Ours *)ctx;
 
   PetscFunctionBegin;
-  PetscCall(SyncILUEngineSolve(o->e, SYNCILU_NOTRANS, NRHS, o->p->db, o->csr.n, o->p->dx, o->csr.n, PETSC_MEMTYPE_DEVICE));
+  PetscCall(SyncILUEngineSolve(o->e, SYNCILU_NOTRANS, COLUMNS, o->p->db, o->csr.n, o->p->dx, o->csr.n, PETSC_MEMTYPE_DEVICE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What the engine's view says of the factorization. */
 static PetscErrorCode WhatRuns(SyncILUEngine e, Row *row)
 {
-  PetscViewer viewer;
-  char        line[256];
-  FILE       *f = tmpfile();
+  char        text[2048];
+  const char *found;
 
   PetscFunctionBegin;
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open a temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
-  PetscCall((*e->ops->view)(e, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(f);
-  while (!row->factorization[0] && fgets(line, sizeof(line), f)) (void)sscanf(line, " factorization: %7[a-z]", row->factorization);
-  fclose(f);
+  PetscCall(EngineView(e, text, sizeof(text)));
+  found = strstr(text, "factorization: ");
+  if (found) (void)sscanf(found, "factorization: %7[a-z]", row->factorization);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -753,7 +749,7 @@ static PetscErrorCode TrianglesAnalyze(void *ctx)
   for (int k = 0; k < 3; k++) {
     double *const v[3] = {p->db, p->dy, p->dx};
 
-    if (t->many) PetscCallCUSPARSE(cusparseCreateDnMat(&t->mat[k], p->n, NRHS, p->n, v[k], CUDA_R_64F, CUSPARSE_ORDER_COL));
+    if (t->many) PetscCallCUSPARSE(cusparseCreateDnMat(&t->mat[k], p->n, COLUMNS, p->n, v[k], CUDA_R_64F, CUSPARSE_ORDER_COL));
     else PetscCallCUSPARSE(cusparseCreateDnVec(&t->vec[k], p->n, v[k], CUDA_R_64F));
   }
   for (int k = 0; k < 2; k++) {
@@ -1052,7 +1048,7 @@ static PetscErrorCode PrintSummary(const Bench *bench, PetscInt nresults, const 
     PetscPrintf(PETSC_COMM_SELF,
                 "\nsolve and transposed: SpSV of both triangles; solve16: SpSM with %d right-hand sides; refactor: the better policy of csrilu02, which works in place and leaves updateMatrix to be done;\n"
                 "analysis: those of that csrilu02 and of SpSV for L and U; (calls): the same without their allocations, which ours includes; x CSR: bytes held over those of the matrix, before a transposed solve or one of %d right-hand sides\n",
-                NRHS, NRHS));
+                COLUMNS, COLUMNS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
