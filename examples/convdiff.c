@@ -4,9 +4,9 @@ for all of them and of first order, central differences are of second order and 
     mpiexec -n 2 ./convdiff -dim 2 -n 100 -peclet 5 -scheme upwind -ksp_type bcgs -ksp_monitor\n\n";
 
 /*
-   The equation is - Laplace u + v . grad u = f with the values of u given on the boundary. The velocity v turns and changes its sign, but
-   each of its components depends on the other coordinates alone. It is thus free of divergence, and central differences of it are exactly
-   skew-symmetric.
+   The equation is - Laplace u + v . grad u = f with the values of u given on the boundary. The velocity v
+   turns and changes its sign, but each of its components depends on the other coordinates alone. It is thus
+   free of divergence, and central differences of it are exactly skew-symmetric.
 */
 #include <petscdm.h>
 #include <petscdmda.h>
@@ -28,7 +28,10 @@ typedef struct {
   Scheme    scheme;
 } Problem;
 
-/* The components of the velocity as multiples of the speed. The first stays above 1/2, from which ErrorBound() draws its bound. */
+/*
+   The components of the velocity as multiples of the speed. The first stays above 1/2, from which
+   ErrorBound() draws its bound.
+*/
 static void Direction(const PetscReal x[], PetscReal w[])
 {
   w[0] = (3 + PetscCosReal(PETSC_PI * x[1])) / 4;
@@ -71,7 +74,10 @@ static PetscErrorCode ProblemCreate(DM da, PetscReal peclet, Scheme scheme, Prob
   PetscFunctionReturn(0);
 }
 
-/* The matrix and the right-hand side, both scaled by the square of the first mesh width, and the exact solution. */
+/*
+   The matrix and the right-hand side, both scaled by the square of the first mesh width, and the exact
+   solution.
+*/
 static PetscErrorCode Assemble(DM da, const Problem *p, Mat A, Vec b, Vec exact)
 {
   PetscScalar *barray, *earray;
@@ -136,10 +142,12 @@ static PetscBool Monotone(const Problem *p)
 }
 
 /*
-   A bound of the inverse of the matrix, in the largest norm where it is monotone and in the Euclidean norm otherwise.
+   A bound of the inverse of the matrix, in the largest norm where it is monotone and in the Euclidean norm
+   otherwise.
 
-   For an M-matrix compare with x (2 - x)/2, on which the operator is at least 1 and which is at most 1/2, and with x divided by the
-   smallest first component of the velocity. Otherwise only diffusion is left of the symmetric part, whose smallest eigenvalue is known.
+   For an M-matrix compare with x (2 - x)/2, on which the operator is at least 1 and which is at most 1/2, and
+   with x divided by the smallest first component of the velocity. Otherwise only diffusion is left of the
+   symmetric part, whose smallest eigenvalue is known.
 */
 static PetscReal InverseBound(const Problem *p)
 {
@@ -151,10 +159,15 @@ static PetscReal InverseBound(const Problem *p)
   return 1 / smallest;
 }
 
-/* The defect is what the differences leave of the Taylor expansion of the exact solution, plus the algebraic residual. */
+/*
+   The defect is what the differences leave of the Taylor expansion of the exact solution, plus the algebraic
+   residual.
+*/
 static PetscReal ErrorBound(const Problem *p, PetscReal residual)
 {
-  /* Derivatives of the exact solution in direction d are at most powers of base[d] times its largest value. */
+  /*
+     Derivatives of the exact solution in direction d are at most powers of base[d] times its largest value.
+  */
   const PetscReal base[3] = {1, 1, 0.5};
   const PetscReal largest = p->dim == 3 ? PetscExpReal((PetscReal)0.5) : 1;
   PetscReal       defect  = 0;
@@ -169,9 +182,9 @@ static PetscReal ErrorBound(const Problem *p, PetscReal residual)
 }
 
 /*
-   The unpreconditioned norm promises the residual that -ksp_rtol asks for, up to what the recursions of the solver lose. Another norm
-   promises it up to the condition number of the preconditioner, which is no worse than that of the matrix for any preconditioner worth its
-   name.
+   The unpreconditioned norm promises the residual that -ksp_rtol asks for, up to what the recursions of the
+   solver lose. Another norm promises it up to the condition number of the preconditioner, which is no worse
+   than that of the matrix for any preconditioner worth its name.
 */
 static PetscReal ResidualBound(const Problem *p, PetscReal rtol, KSPNormType norm)
 {
@@ -211,8 +224,11 @@ int main(int argc, char **argv)
   PetscOptionsEnd();
   PetscCheck(peclet >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-peclet %g is negative", (double)peclet);
 
-  if (dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  if (dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(ProblemCreate(da, peclet, scheme, &problem));
@@ -227,7 +243,10 @@ int main(int argc, char **argv)
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPGMRES));
-  /* The tolerance then speaks of the true residual, whatever the preconditioner; GMRES and BiCGStab precondition from the right for it. */
+  /*
+     The tolerance then speaks of the true residual, whatever the preconditioner; GMRES and BiCGStab
+     precondition from the right for it.
+  */
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetFromOptions(ksp));
@@ -278,17 +297,20 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setup_time: %.6f\n", setup));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve_time: %.6f\n", solve));
 
-  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The solver stopped after %" PetscInt_FMT " iterations with %s", its, KSPConvergedReasons[reason]);
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The solver stopped after %" PetscInt_FMT " iterations with %s", its,
+             KSPConvergedReasons[reason]);
   PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
   PetscCall(KSPGetNormType(ksp, &norm));
   bound = ResidualBound(&problem, rtol, norm);
-  PetscCheck(rnorm <= bound * bnorm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The relative residual is %g, and must not exceed %g for a relative tolerance of %g", (double)(rnorm / bnorm), (double)bound, (double)rtol);
+  PetscCheck(rnorm <= bound * bnorm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The relative residual is %g, and must not exceed %g for a relative tolerance of %g",
+             (double)(rnorm / bnorm), (double)bound, (double)rtol);
   if (Monotone(&problem)) {
     bound = ErrorBound(&problem, rmax);
     PetscCheck(error <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The largest error is %g, and must not exceed %g on this grid", (double)error, (double)bound);
   } else {
     bound = ErrorBound(&problem, rnorm / PetscSqrtReal((PetscReal)unknowns));
-    PetscCheck(rms <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The root mean square of the error is %g, and must not exceed %g on this grid", (double)rms, (double)bound);
+    PetscCheck(rms <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The root mean square of the error is %g, and must not exceed %g on this grid", (double)rms,
+               (double)bound);
   }
 
   PetscCall(VecDestroy(&exact));

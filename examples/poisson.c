@@ -15,12 +15,12 @@ typedef enum {
 static const char *const RHSTypes[] = {"exact", "ones", "RHSType", "RHS_", NULL};
 
 /*
-   One row of the matrix away from the boundary: at each offset the weight of -Laplace, and the weight with which the right-hand side is
-   averaged.
+   One row of the matrix away from the boundary: at each offset the weight of -Laplace, and the weight with
+   which the right-hand side is averaged.
 
-   The 5- and 7-point stencils are finite differences. The 9- and 27-point stencils are bilinear and trilinear finite elements. Both are
-   scaled by the square of the first mesh width, so that the matrix does not depend on it: 4 or 6 on the diagonal and -1 beside it for
-   finite differences on equal mesh widths.
+   The 5- and 7-point stencils are finite differences. The 9- and 27-point stencils are bilinear and trilinear
+   finite elements. Both are scaled by the square of the first mesh width, so that the matrix does not depend
+   on it: 4 or 6 on the diagonal and -1 beside it for finite differences on equal mesh widths.
 */
 typedef struct {
   PetscInt  dim;
@@ -34,15 +34,16 @@ typedef struct {
 } Stencil;
 
 /*
-   The exact solution is sin(2x + 1) cos(3y) exp(z), without the last factor in two dimensions: smooth, not zero on the boundary, and no
-   eigenvector of the matrix, for which CG would need a single iteration.
+   The exact solution is sin(2x + 1) cos(3y) exp(z), without the last factor in two dimensions: smooth, not
+   zero on the boundary, and no eigenvector of the matrix, for which CG would need a single iteration.
 */
 static PetscReal ExactSolution(PetscInt dim, const PetscReal x[])
 {
   return PetscSinReal(2 * x[0] + 1) * PetscCosReal(3 * x[1]) * (dim == 3 ? PetscExpReal(x[2]) : 1);
 }
 
-static const PetscReal minus_second_derivative[3] = {4, 9, -1}; /* of the exact solution, as multiples of it */
+/* of the exact solution, as multiples of it */
+static const PetscReal minus_second_derivative[3] = {4, 9, -1};
 
 static PetscReal MinusLaplacian(PetscInt dim, const PetscReal x[])
 {
@@ -79,8 +80,8 @@ static PetscErrorCode StencilCreate(DM da, PetscInt points, Stencil *s)
             if (offset[d]) mass = 0;
           } else {
             /*
-               Dividing by 6 only after the sum keeps the weights of face neighbors, which cancel on a cubic grid, exactly zero. They stay
-               in the pattern.
+               Dividing by 6 only after the sum keeps the weights of face neighbors, which cancel on a cubic
+               grid, exactly zero. They stay in the pattern.
             */
             term = ratio * difference[offset[d] + 1];
             for (e = 0; e < s->dim; e++) term *= e == d ? 1 : average[offset[e] + 1];
@@ -99,7 +100,9 @@ static PetscErrorCode StencilCreate(DM da, PetscInt points, Stencil *s)
   PetscFunctionReturn(0);
 }
 
-/* Where the neighbor number c of grid point (i, j, k) is; false on the boundary, where there is no unknown. */
+/*
+   Where the neighbor number c of grid point (i, j, k) is; false on the boundary, where there is no unknown.
+*/
 static PetscBool StencilNeighbor(const Stencil *s, PetscInt i, PetscInt j, PetscInt k, PetscInt c, PetscInt index[3], PetscReal x[3])
 {
   PetscBool inside = PETSC_TRUE;
@@ -144,7 +147,10 @@ static PetscErrorCode AssembleMatrix(DM da, const Stencil *s, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* The right-hand side of the exact solution, with the known boundary values moved to it, and the exact solution itself. */
+/*
+   The right-hand side of the exact solution, with the known boundary values moved to it, and the exact
+   solution itself.
+*/
 static PetscErrorCode AssembleExact(DM da, const Stencil *s, Vec b, Vec exact)
 {
   PetscScalar *barray, *earray;
@@ -175,8 +181,9 @@ static PetscErrorCode AssembleExact(DM da, const Stencil *s, Vec b, Vec exact)
 }
 
 /*
-   The error cannot exceed 1/8 of the largest defect: the matrix is an M-matrix, and x (1 - x)/2, whose -Laplace is 1, is at most 1/8. The
-   defect is what is left of the fourth derivatives in the Taylor expansion, plus the algebraic residual.
+   The error cannot exceed 1/8 of the largest defect: the matrix is an M-matrix, and x (1 - x)/2, whose
+   -Laplace is 1, is at most 1/8. The defect is what is left of the fourth derivatives in the Taylor
+   expansion, plus the algebraic residual.
 */
 static PetscReal ErrorBound(const Stencil *s, PetscReal largest_residual)
 {
@@ -190,9 +197,9 @@ static PetscReal ErrorBound(const Stencil *s, PetscReal largest_residual)
 }
 
 /*
-   The unpreconditioned norm promises the residual that -ksp_rtol asks for, up to what the recursions of the solver lose. Another norm
-   promises it up to the condition number of the preconditioner, which is no worse than that of the matrix for any preconditioner worth its
-   name.
+   The unpreconditioned norm promises the residual that -ksp_rtol asks for, up to what the recursions of the
+   solver lose. Another norm promises it up to the condition number of the preconditioner, which is no worse
+   than that of the matrix for any preconditioner worth its name.
 */
 static PetscReal ResidualBound(const Stencil *s, PetscReal rtol, KSPNormType norm)
 {
@@ -232,11 +239,14 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBoundedInt("-n", "Unknowns in each direction; -da_grid_x and its relatives set one direction", NULL, n, &n, NULL, 2));
   PetscCall(PetscOptionsEnum("-rhs", "Right-hand side: that of an exact solution, or all ones", NULL, RHSTypes, (PetscEnum)rhs, (PetscEnum *)&rhs, NULL));
   PetscOptionsEnd();
-  PetscCheck(points == (dim == 3 ? 7 : 5) || points == (dim == 3 ? 27 : 9), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-stencil %" PetscInt_FMT " is not a stencil in %" PetscInt_FMT " dimensions", points, dim);
+  PetscCheck(points == (dim == 3 ? 7 : 5) || points == (dim == 3 ? 27 : 9), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-stencil %" PetscInt_FMT " is not a stencil in %" PetscInt_FMT " dimensions", points, dim);
 
   shape = points <= 7 ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX;
   if (dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, n, n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1,
+                           1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(StencilCreate(da, points, &stencil));
@@ -301,11 +311,13 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setup_time: %.6f\n", setup));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve_time: %.6f\n", solve));
 
-  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The solver stopped after %" PetscInt_FMT " iterations with %s", its, KSPConvergedReasons[reason]);
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The solver stopped after %" PetscInt_FMT " iterations with %s", its,
+             KSPConvergedReasons[reason]);
   PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
   PetscCall(KSPGetNormType(ksp, &norm));
   bound = ResidualBound(&stencil, rtol, norm);
-  PetscCheck(rnorm <= bound * bnorm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The relative residual is %g, and must not exceed %g for a relative tolerance of %g", (double)(rnorm / bnorm), (double)bound, (double)rtol);
+  PetscCheck(rnorm <= bound * bnorm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The relative residual is %g, and must not exceed %g for a relative tolerance of %g",
+             (double)(rnorm / bnorm), (double)bound, (double)rtol);
   if (rhs == RHS_EXACT) {
     bound = ErrorBound(&stencil, rmax);
     PetscCheck(error <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The largest error is %g, and must not exceed %g on this grid", (double)error, (double)bound);

@@ -4,11 +4,11 @@ to keep what it learned from the pattern.\n\
     mpiexec -n 2 ./refactor -dim 2 -n 100 -steps 20 -snes_monitor -log_view\n\n";
 
 /*
-   The equation is du/dt = Laplace u^2 + f on the unit square or cube, with the values of u given on the boundary. Time steps are implicit
-   Euler.
+   The equation is du/dt = Laplace u^2 + f on the unit square or cube, with the values of u given on the
+   boundary. Time steps are implicit Euler.
 
-   The exact solution is (1 + t) exp(x - y/2 + z/2), without the last term in two dimensions. It is linear in time, where implicit Euler is
-   exact, so that the error is that of the differences in space.
+   The exact solution is (1 + t) exp(x - y/2 + z/2), without the last term in two dimensions. It is linear in
+   time, where implicit Euler is exact, so that the error is that of the differences in space.
 */
 #include <petscdm.h>
 #include <petscdmda.h>
@@ -46,7 +46,10 @@ static PetscReal Source(const Problem *p, const PetscReal x[], PetscReal t)
   return u / (1 + t) - factor * PetscSqr(u);
 }
 
-/* Where the neighbor of a grid point on one side in direction d is; false on the boundary, where there is no unknown. */
+/*
+   Where the neighbor of a grid point on one side in direction d is; false on the boundary, where there is no
+   unknown.
+*/
 static PetscBool Neighbor(const Problem *p, const PetscInt index[], const PetscReal x[], PetscInt d, PetscInt side, PetscReal neighbor[])
 {
   PetscInt e;
@@ -181,8 +184,8 @@ static PetscErrorCode FormJacobian(SNES snes, Vec u, Mat J, Mat P, void *ctx)
 }
 
 /*
-   PETSc's log counts what was factored, which is less than the number of Jacobians with -snes_lag_preconditioner, and nothing for
-   preconditioners that factor nothing.
+   PETSc's log counts what was factored, which is less than the number of Jacobians with
+   -snes_lag_preconditioner, and nothing for preconditioners that factor nothing.
 */
 static PetscErrorCode CountFactorizations(PetscInt *count)
 {
@@ -202,16 +205,18 @@ static PetscErrorCode CountFactorizations(PetscInt *count)
 }
 
 /*
-   The mean error grows in each step by no more than the step times the mean defect, since u^2 increases with u and the differences do not
-   increase the sum of absolute values. The defect is what is left of the fourth derivatives of u^2 in the Taylor expansion, which are
-   multiples of u^2, taken somewhere within one mesh width.
+   The mean error grows in each step by no more than the step times the mean defect, since u^2 increases with
+   u and the differences do not increase the sum of absolute values. The defect is what is left of the fourth
+   derivatives of u^2 in the Taylor expansion, which are multiples of u^2, taken somewhere within one mesh
+   width.
 */
 static PetscReal ErrorBound(const Problem *p, PetscReal mean_square)
 {
   PetscReal defect = 0;
   PetscInt  d;
 
-  for (d = 0; d < p->dim; d++) defect += PetscSqr(p->h[d]) / 12 * PetscPowRealInt(2 * slope[d], 4) * PetscExpReal(2 * PetscAbsReal(slope[d]) * p->h[d]) * mean_square;
+  for (d = 0; d < p->dim; d++)
+    defect += PetscSqr(p->h[d]) / 12 * PetscPowRealInt(2 * slope[d], 4) * PetscExpReal(2 * PetscAbsReal(slope[d]) * p->h[d]) * mean_square;
   return p->time * defect;
 }
 
@@ -245,8 +250,12 @@ int main(int argc, char **argv)
   PetscOptionsEnd();
   PetscCheck(problem.dt > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dt %g is not positive", (double)problem.dt);
 
-  if (dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &problem.da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &problem.da));
+  if (dim == 2)
+    PetscCall(
+      DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &problem.da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &problem.da));
   PetscCall(DMSetFromOptions(problem.da));
   PetscCall(DMSetUp(problem.da));
   PetscCall(DMDAGetInfo(problem.da, &problem.dim, &problem.grid[0], &problem.grid[1], &problem.grid[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
@@ -271,12 +280,16 @@ int main(int argc, char **argv)
     problem.time = step * problem.dt;
     PetscCall(SNESSolve(snes, NULL, u));
     PetscCall(SNESGetConvergedReason(snes, &reason));
-    PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Newton's method stopped in time step %" PetscInt_FMT " with %s", step, SNESConvergedReasons[reason]);
+    PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Newton's method stopped in time step %" PetscInt_FMT " with %s", step,
+               SNESConvergedReasons[reason]);
     PetscCall(SNESGetIterationNumber(snes, &its));
     newton += its;
     PetscCall(SNESGetLinearSolveIterations(snes, &its));
     linear += its;
-    /* What Newton's method leaves of the residual adds to the mean error; a mean of absolute values is at most the root of the mean square. */
+    /*
+       What Newton's method leaves of the residual adds to the mean error; a mean of absolute values is at
+       most the root of the mean square.
+    */
     PetscCall(SNESGetFunctionNorm(snes, &fnorm));
     algebraic += problem.dt * fnorm / PetscSqrtReal((PetscReal)unknowns) / PetscSqr(problem.h[0]);
   }

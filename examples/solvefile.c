@@ -12,7 +12,10 @@ The file is a Matrix Market file, read with the CHOLMOD library, or a PETSc bina
 #endif
 
 #if defined(HAVE_CHOLMOD)
-/* Some files leave out the field of their banner, and CHOLMOD turns them down. They hold real numbers; a copy in memory gets the word. */
+/*
+   Some files leave out the field of their banner, and CHOLMOD turns them down. They hold real numbers; a copy
+   in memory gets the word.
+*/
 static PetscErrorCode OpenMatrixMarket(const char file[], FILE **fp, char **copy)
 {
   char        line[1024], word[4][64], banner[320];
@@ -54,7 +57,10 @@ static PetscErrorCode OpenMatrixMarket(const char file[], FILE **fp, char **copy
   PetscFunctionReturn(0);
 }
 
-/* Reads the whole matrix on this rank, as triples. Explicit zeros stay, and both triangles of symmetric files come out. */
+/*
+   Reads the whole matrix on this rank, as triples. Explicit zeros stay, and both triangles of symmetric files
+   come out.
+*/
 static PetscErrorCode ReadTriples(const char file[], PetscInt size[2], PetscCount *count, PetscInt **rows, PetscInt **columns, PetscScalar **values)
 {
   cholmod_common  common;
@@ -75,7 +81,8 @@ static PetscErrorCode ReadTriples(const char file[], PetscInt size[2], PetscCoun
   object = cholmod_read_matrix(fp, 1, &type, &common);
   fclose(fp);
   PetscCall(PetscFree(copy));
-  PetscCheck(common.status != CHOLMOD_OUT_OF_MEMORY && common.status != CHOLMOD_TOO_LARGE, PETSC_COMM_SELF, PETSC_ERR_MEM, "The matrix in %s is too large", file);
+  PetscCheck(common.status != CHOLMOD_OUT_OF_MEMORY && common.status != CHOLMOD_TOO_LARGE, PETSC_COMM_SELF, PETSC_ERR_MEM, "The matrix in %s is too large",
+             file);
   PetscCheck(object && common.status >= CHOLMOD_OK, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s is not a valid Matrix Market file", file);
   PetscCheck(type == CHOLMOD_SPARSE, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s holds a dense array, not a sparse matrix", file);
   sparse = (cholmod_sparse *)object;
@@ -132,7 +139,9 @@ static PetscErrorCode LoadMatrixMarket(const char file[], Mat *A)
 {
   PetscFunctionBeginUser;
   *A = NULL;
-  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "%s is a Matrix Market file, and this program was built without CHOLMOD, which reads them. Convert it to a PETSc binary file with -write where CHOLMOD is present", file);
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP,
+          "%s is a Matrix Market file, and this program was built without CHOLMOD, which reads them. Convert it to a PETSc binary file with -write where CHOLMOD is present",
+          file);
 }
 #endif
 
@@ -146,9 +155,13 @@ static PetscErrorCode LoadBinary(const char file[], Mat *A)
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetFromOptions(*A));
   PetscCall(MatLoad(*A, viewer));
-  /* PETSc's files do not say whether their numbers are complex. Reading them as real ones leaves half of them over. */
+  /*
+     PETSc's files do not say whether their numbers are complex. Reading them as real ones leaves half of them
+     over.
+  */
   PetscCall(PetscViewerBinaryRead(viewer, &next, 1, &count, PETSC_INT));
-  PetscCheck(count == 0 || next == VEC_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s goes on after the matrix. Was it written by a PETSc with complex numbers?", file);
+  PetscCheck(count == 0 || next == VEC_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
+             "%s goes on after the matrix. Was it written by a PETSc with complex numbers?", file);
   PetscCall(PetscViewerDestroy(&viewer));
   PetscFunctionReturn(0);
 }
@@ -327,7 +340,8 @@ int main(int argc, char **argv)
   if (market) PetscCall(LoadMatrixMarket(file, &A));
   else PetscCall(LoadBinary(file, &A));
   PetscCall(MatGetSize(A, &m, &n));
-  PetscCheck(m == n, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "The matrix in %s is not square: it has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", file, m, n);
+  PetscCheck(m == n, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "The matrix in %s is not square: it has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", file,
+             m, n);
   PetscCall(CountMissingDiagonals(A, &missing));
   if (add && missing) PetscCall(AddDiagonal(&A));
 
@@ -357,8 +371,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPGMRES));
   /*
-     The tolerance then speaks of the true residual, whatever the preconditioner. With rows of very different size even that is dominated by
-     the largest, and only the error of a known solution tells.
+     The tolerance then speaks of the true residual, whatever the preconditioner. With rows of very different
+     size even that is dominated by the largest, and only the error of a known solution tells.
   */
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetFromOptions(ksp));
@@ -402,11 +416,14 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setup_time: %.6f\n", setup));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve_time: %.6f\n", solve));
 
-  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The solver stopped after %" PetscInt_FMT " iterations with %s", its, KSPConvergedReasons[reason]);
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The solver stopped after %" PetscInt_FMT " iterations with %s", its,
+             KSPConvergedReasons[reason]);
   /* The factor leaves room for what the recursions of the solver lose. */
   PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
   PetscCall(ResidualInNormOfSolver(ksp, b, r, &residual));
-  PetscCheck(residual <= 10 * rtol, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The relative residual in the norm of the solver is %g, and must not exceed %g for a relative tolerance of %g", (double)residual, (double)(10 * rtol), (double)rtol);
+  PetscCheck(residual <= 10 * rtol, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "The relative residual in the norm of the solver is %g, and must not exceed %g for a relative tolerance of %g", (double)residual,
+             (double)(10 * rtol), (double)rtol);
   /* Another norm promises nothing about the true residual, but a solution worse than zero is none. */
   PetscCheck(rnorm < bnorm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The true relative residual is %g, not below 1", (double)(rnorm / bnorm));
 

@@ -12,7 +12,10 @@
 #define SYNCILU_VERSION_MINOR 1
 #define SYNCILU_VERSION_PATCH 0
 
-/* PETSC_EXTERN alone says nothing about visibility where PETSc was configured without it, and the plugin hides all it does not mean to export. */
+/*
+   PETSC_EXTERN alone says nothing about visibility where PETSc was configured without it, and the plugin
+   hides all it does not mean to export.
+*/
 #if defined(__GNUC__)
   #define SYNCILU_EXTERN PETSC_EXTERN __attribute__((visibility("default")))
 #else
@@ -44,30 +47,24 @@ typedef enum {
    SyncILUUpdate - how the factorization on a GPU finds the entries that two rows share
 
    Values:
-+  SYNCILU_UPDATE_AUTO     - the library chooses between list and vect
-.  SYNCILU_UPDATE_SHARED   - to come
-.  SYNCILU_UPDATE_VECT     - 4 to 32 lanes have a row in shared memory, and search the entries that it has in common with each pivot row
-.  SYNCILU_UPDATE_ADAPT    - to come
-.  SYNCILU_UPDATE_PARALLEL - to come
-.  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes, for rows of at most 255 entries; nothing is searched
--  SYNCILU_UPDATE_FLOW     - to come
++  SYNCILU_UPDATE_AUTO - the library chooses
+.  SYNCILU_UPDATE_VECT - 4 to 32 lanes have a row in shared memory, and search the entries that it has in
+                         common with each pivot row
+-  SYNCILU_UPDATE_LIST - the plan has a list of where each update reads and writes, for rows of at most 255
+                         entries; nothing is searched
 
    Level: advanced
 
    Note:
-   The strategies are those of Freire, Dufrechou, Ezzatti, PDP 2025 (shared, vect, adapt, parallel) and of this library (list, flow). Other than in the paper, vect gives short rows fewer than 32 lanes,
-   and searches the shorter of two rows in the longer one.
+   `SYNCILU_UPDATE_VECT` is a strategy of Freire, Dufrechou, Ezzatti, PDP 2025. Other than in the paper, short
+   rows get fewer than 32 lanes, and the shorter of two rows is searched in the longer one.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
 typedef enum {
   SYNCILU_UPDATE_AUTO,
-  SYNCILU_UPDATE_SHARED,
   SYNCILU_UPDATE_VECT,
-  SYNCILU_UPDATE_ADAPT,
-  SYNCILU_UPDATE_PARALLEL,
-  SYNCILU_UPDATE_LIST,
-  SYNCILU_UPDATE_FLOW
+  SYNCILU_UPDATE_LIST
 } SyncILUUpdate;
 
 /*E
@@ -94,13 +91,10 @@ typedef enum {
    SyncILUSolve - how the triangular solves run on a GPU
 
    Values:
-+  SYNCILU_SOLVE_AUTO     - the library chooses: ell
-.  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor in the order of the matrix
-.  SYNCILU_SOLVE_MR       - to come
-.  SYNCILU_SOLVE_HYB      - to come
-.  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved, padded to the same length
-.  SYNCILU_SOLVE_FLOW     - to come
--  SYNCILU_SOLVE_LEVELSET - to come
++  SYNCILU_SOLVE_AUTO - the library chooses
+.  SYNCILU_SOLVE_CSR  - 32 lanes a row, from the factor in the order of the matrix
+-  SYNCILU_SOLVE_ELL  - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
+                        padded to the same length
 
    Level: advanced
 
@@ -109,11 +103,7 @@ E*/
 typedef enum {
   SYNCILU_SOLVE_AUTO,
   SYNCILU_SOLVE_CSR,
-  SYNCILU_SOLVE_MR,
-  SYNCILU_SOLVE_HYB,
-  SYNCILU_SOLVE_ELL,
-  SYNCILU_SOLVE_FLOW,
-  SYNCILU_SOLVE_LEVELSET
+  SYNCILU_SOLVE_ELL
 } SyncILUSolve;
 
 SYNCILU_EXTERN const char *const SyncILUBackends[];
@@ -127,7 +117,8 @@ SYNCILU_EXTERN const char *const SyncILUSolves[];
    Level: intermediate
 
    Note:
-   Rows are counted from 0 in the order of the factorization; with a natural ordering that is the order of the matrix.
+   Rows are counted from 0 in the order of the factorization; with a natural ordering that is the order of the
+   matrix.
 
 .seealso: `PCSyncILUGetStatistics()`, `MatSyncILUGetStatistics()`
 S*/
@@ -139,15 +130,20 @@ typedef struct {
   PetscReal      fill;            /* nonzeros over those of the matrix */
   PetscInt       levels[2];       /* levels of the dependency graph of L and of U */
   PetscInt       level_rows[2];   /* most rows on one level of L and of U */
-  PetscInt       diagonals_added; /* missing diagonal entries that PCFactorSetAllowDiagonalFill() had filled in */
-  PetscInt       pivots_shifted;  /* pivots a shift changed in the last factorization: all rows, or some with MAT_SHIFT_INBLOCKS */
-  PetscInt       shift_attempts;  /* how often the last factorization was tried again with another shift */
-  PetscReal      shift_amount;    /* what was added to each shifted pivot, in the units of the matrix */
-  PetscInt       failed_row;      /* the first row whose pivot broke down, -1 if none */
-  PetscReal      failed_pivot;    /* its absolute value */
-  PetscInt       analyses;        /* symbolic phases so far */
-  PetscInt       factorizations;  /* numeric phases so far */
-  PetscInt64     bytes;           /* memory held by plan and factor; on a GPU transposed solves and several right-hand sides at once add to it when they first come */
+  PetscInt       diagonals_added; /* missing diagonal entries added, by PCFactorSetAllowDiagonalFill() */
+
+  /* pivots a shift changed in the last factorization: all rows, or some with MAT_SHIFT_INBLOCKS */
+  PetscInt  pivots_shifted;
+  PetscInt  shift_attempts; /* how often the last factorization was tried again with another shift */
+  PetscReal shift_amount;   /* what was added to each shifted pivot, in the units of the matrix */
+  PetscInt  failed_row;     /* the first row whose pivot broke down, -1 if none */
+  PetscReal failed_pivot;   /* its absolute value */
+  PetscInt  analyses;       /* symbolic phases so far */
+  PetscInt  factorizations; /* numeric phases so far */
+
+  /* memory held by plan and factor; on a GPU it grows at the first transposed solve, and at the first one of
+     several right-hand sides */
+  PetscInt64 bytes;
 } SyncILUStatistics;
 
 SYNCILU_EXTERN PetscErrorCode SyncILUInitializePackage(void);

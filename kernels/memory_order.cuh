@@ -1,8 +1,11 @@
 /*
-   Memory order by name. Everything that one thread publishes for another goes through these operations, but for what atomics compare or count.
+   Memory order by name. Everything that one thread publishes for another goes through these operations, but
+   for what atomics compare or count.
 
-   Values that are their own flag need no order among themselves: whoever sees the value has all that was published. So they are stored and polled relaxed, at the scope of the device, where a hop
-   takes half of what release and acquire cost (250 against 480 ns on an H200). The few counters that announce other memory are released and acquired.
+   Values that are their own flag need no order among themselves: whoever sees the value has all that was
+   published. So they are stored and polled relaxed, at the scope of the device, where a hop takes half of
+   what release and acquire cost (250 against 480 ns on an H200). The few counters that announce other memory
+   are released and acquired.
 */
 #ifndef SYNCILU_MEMORY_ORDER_CUH
 #define SYNCILU_MEMORY_ORDER_CUH
@@ -24,7 +27,10 @@ __device__ __forceinline__ int load_relaxed(const int *p)
   return v;
 }
 
-/* A flag or bound that changes in one sense only and whose old value costs no more than work: it may come from the multiprocessor's own cache. Thousands of warps that ask memory for it hold each other up. */
+/*
+   A flag or bound that changes in one sense only and whose old value costs no more than work: it may come
+   from the multiprocessor's own cache. Thousands of warps that ask memory for it hold each other up.
+*/
 __device__ __forceinline__ int load_stale(const int *p)
 {
   int v;
@@ -61,7 +67,10 @@ __device__ __forceinline__ void decrement_release(int *p)
   asm volatile("red.release.gpu.global.add.s32 [%0], -1;" ::"l"(p) : "memory");
 }
 
-/* The same within a block, in shared memory: as atomic operations, which cost no more there, and which tools that look for races know as such. */
+/*
+   The same within a block, in shared memory: as atomic operations, which cost no more there, and which tools
+   that look for races know as such.
+*/
 __device__ __forceinline__ int load_relaxed_shared(int *p)
 {
   int v;

@@ -1,12 +1,14 @@
 /*
    The synchronization-free machinery: tickets, values that are their own flag, the first row that broke down.
 
-   Progress: blocks take tickets when they start, and tickets follow an order in which every row comes after those it waits for. So the unfinished row of the lowest ticket belongs to a running warp
-   and waits for nothing unfinished, whatever else is resident. Rows of one warp that depend on each other are waited for in loops that the whole warp goes round together, in which each row that has
-   all it needs is finished.
+   Progress: blocks take tickets when they start, and tickets follow an order in which every row comes after
+   those it waits for. So the unfinished row of the lowest ticket belongs to a running warp and waits for
+   nothing unfinished, whatever else is resident. Rows of one warp that depend on each other are waited for in
+   loops that the whole warp goes round together, in which each row that has all it needs is finished.
 
-   Poison: an array that is waited for is filled with ones in every bit (a memset), which as a floating-point number is a NaN that no arithmetic produces. What is published passes through clean(), so
-   that a value of the user's with the same bits is never taken for one that is missing: it comes out as another NaN.
+   Poison: an array that is waited for is filled with ones in every bit (a memset), which as a floating-point
+   number is a NaN that no arithmetic produces. What is published passes through clean(), so that a value of
+   the user's with the same bits is never taken for one that is missing: it comes out as another NaN.
 */
 #ifndef SYNCILU_SYNCFREE_CUH
 #define SYNCILU_SYNCFREE_CUH
@@ -21,7 +23,10 @@ constexpr unsigned FULL = 0xffffffffu;
 
 typedef unsigned long long Ticket;
 
-/* The ticket of this warp: the block takes one for all of its warps, since the counter is one address for the whole device. All threads of the block must call it, once. */
+/*
+   The ticket of this warp: the block takes one for all of its warps, since the counter is one address for the
+   whole device. All threads of the block must call it, once.
+*/
 __device__ __forceinline__ Ticket take_ticket(Ticket *counter)
 {
   __shared__ Ticket block;
@@ -47,14 +52,15 @@ __device__ __forceinline__ double clean(double v)
 }
 
 /*
-   Far from its turn a warp looks at one value that comes a few levels before its own, with pauses, instead of polling for all that it needs: thousands of warps that poll at full speed delay those
-   whose turn it is by much more than the hop. The value belongs to a lower ticket.
+   Far from its turn a warp looks at one value that comes a few levels before its own, with pauses, instead of
+   polling for all that it needs: thousands of warps that poll at full speed delay those whose turn it is by
+   much more than the hop. The value belongs to a lower ticket.
 */
 template <typename V>
-__device__ __forceinline__ void wait_at_gate(const V *value, bool gate)
+__device__ __forceinline__ void wait_for_ancestor(const V *value, bool throttle)
 {
-  if (!gate) return;
-  while (!is_set(load_relaxed(value))) __nanosleep(SYNCILU_GATE_PAUSE);
+  if (!throttle) return;
+  while (!is_set(load_relaxed(value))) __nanosleep(SYNCILU_THROTTLE_PAUSE);
 }
 
 /* Row of the lowest number among those reported. */

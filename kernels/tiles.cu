@@ -1,37 +1,36 @@
 /*
-   Tiles: rows that a warp takes together though they depend on each other, because they are neighbours. What passes between rows of a tile never leaves the warp, so that a sweep has to wait for
-   memory as often as there are tiles in a row behind one another, not rows.
+   Tiles: rows that a warp takes together though they depend on each other, because they are neighbours. What
+   passes between rows of a tile never leaves the warp. So a triangular solve waits for memory as often as
+   tiles are behind one another, not rows.
 */
-#include "syncilu_kernels.h"
-#include "values.cuh"
+#include "tiles.h"
+#include "order.h"
+#include "grid.cuh"
+#include "launch.cuh"
 #include "tuning.h"
-#include <climits>
-#include <cub/cub.cuh>
 
 using namespace syncilu;
 
 namespace
 {
 
-struct Point {
-  int x, y, z;
-};
-
-__device__ __forceinline__ Point point_of(const int *points, int slant, int row)
+/* Where a tile of a grid stands, in units of tiles. */
+__device__ __forceinline__ Point tile_at(const SyncILUTiling &t, int tile)
 {
-  const int line = row / points[0], z = line / points[1], y = line - z * points[1];
+  const int line = tile / t.tiles[0], z = line / t.tiles[1], y = line - z * t.tiles[1] + SyncILUTilesBeginY(&t, z);
 
-  return {row - line * points[0] + slant * (y + 2 * z), y + slant * z, z};
+  return {tile - line * t.tiles[0] + SyncILUTilesBeginX(&t, y, z), y, z};
 }
 
-/* Place k of a tile; the row there, or -1: tiles at the ends of the grid are not full. */
+/* The row at place k of a tile, or -1: tiles at the ends of the grid are not full. */
 __device__ __forceinline__ int row_at(const SyncILUTiling &t, int tile, int k)
 {
-  if (t.run) return k < t.run && tile * t.run + k < t.n ? tile * t.run + k : -1;
-  const int line = tile / t.tiles[0], tz = line / t.tiles[1];
-  const int z = (tz << t.edge[2]) + (k >> (t.edge[0] + t.edge[1]));
-  const int y = ((line - tz * t.tiles[1]) << t.edge[1]) + ((k >> t.edge[0]) & ((1 << t.edge[1]) - 1)) - t.slant * z;
-  const int x = ((tile - line * t.tiles[0]) << t.edge[0]) + (k & ((1 << t.edge[0]) - 1)) - t.slant * (y + 2 * z);
+  if (t.first) return k < t.first[tile + 1] - t.first[tile] ? t.member[t.first[tile] + k] : -1;
+  if (t.block) return k < t.block && tile * t.block + k < t.n ? tile * t.block + k : -1;
+  const Point p = tile_at(t, tile);
+  const int   z = (p.z << t.edge[2]) + (k >> (t.edge[0] + t.edge[1]));
+  const int   y = (p.y << t.edge[1]) + ((k >> t.edge[0]) & ((1 << t.edge[1]) - 1)) - t.skew * z;
+  const int   x = (p.x << t.edge[0]) + (k & ((1 << t.edge[0]) - 1)) - t.skew * (y + 2 * z);
 
   if (x < 0 || x >= t.points[0] || y < 0 || y >= t.points[1] || z >= t.points[2]) return -1;
   return (z * t.points[1] + y) * t.points[0] + x;
@@ -42,152 +41,160 @@ __device__ __forceinline__ int tiles_of(const SyncILUTiling &t)
   return t.tiles[0] * t.tiles[1] * t.tiles[2];
 }
 
-/* On how many rows right before it a row depends; SYNCILU_BLOCK_ROWS stands for as many or more. */
-__device__ __forceinline__ int rows_before(const SyncILUDevicePattern &p, int i)
+/* Logarithm of the places of a tile. */
+__host__ __device__ __forceinline__ int places_of(const SyncILUTiling &t)
 {
-  const int begin = p.ptr[i], diag = p.diag[i];
-  int       n = 0;
-
-  while (n < SYNCILU_BLOCK_ROWS && diag - n > begin && p.col[diag - 1 - n] == i - 1 - n) n++;
-  return n;
+  return t.edge[0] + t.edge[1] + t.edge[2];
 }
 
-/* How many rows depend on the one before them, what blocks of rows there are that depend on each other, and the least distance beyond 1. */
-__global__ void grid_lines_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
+/* The box or row block of a row. */
+__device__ __forceinline__ int box_of(const SyncILUTiling &t, int i)
 {
-  int      least = INT_MAX, rows = 0;
-  unsigned blocks = FULL;
+  if (t.block) return i / t.block;
+  const Point p = point_of(t.points, t.skew, i);
+  const int   y = p.y >> t.edge[1], z = p.z >> t.edge[2];
 
-  for (long long t = global_thread(); t < p.n; t += all_threads()) {
-    const int  i = (int)t, next = p.diag[i] - 1, before = rows_before(p, i);
-    const bool begins = i > 0 && before < SYNCILU_BLOCK_ROWS && before <= rows_before(p, i - 1); /* it does not go back to where the row before it does */
-
-    if (before > 1) least = 2;
-    else if (next - before >= p.ptr[i]) least = min(least, i - p.col[next - before]);
-    rows += before > 0;
-#pragma unroll
-    for (int b = 2; b <= SYNCILU_BLOCK_ROWS; b++)
-      if (before < i % b || (begins && i % b)) blocks &= ~(1u << b);
-  }
-  least  = __reduce_min_sync(FULL, least);
-  blocks = __reduce_and_sync(FULL, blocks);
-  rows   = __reduce_add_sync(FULL, rows);
-  if ((threadIdx.x & 31) == 0) {
-    atomicMin(traits->near, least);
-    atomicAnd(&traits->blocks, (int)blocks);
-    if (rows) atomicAdd(&traits->successive, rows);
-  }
+  return ((z * t.tiles[1]) + y - SyncILUTilesBeginY(&t, z)) * t.tiles[0] + (p.x >> t.edge[0]) - SyncILUTilesBeginX(&t, y, z);
 }
 
-__global__ void grid_planes_kernel(SyncILUDevicePattern p, SyncILUDeviceTraits *traits)
+/* Rows of the grid, or all where there is none. */
+__device__ __forceinline__ int points_of(const SyncILUTiling &t)
 {
-  const int line     = traits->near[0];
-  int       least[2] = {INT_MAX, INT_MAX};
-
-  for (long long i = global_thread(); i < p.n && line < INT_MAX - 2; i += all_threads()) {
-    bool more = true;
-
-    for (int e = p.diag[i] - 1; e >= p.ptr[i] && more; e--) {
-      const int distance = (int)i - p.col[e];
-
-#pragma unroll
-      for (int k = 0; k < 2; k++)
-        if (distance > line + 1 + k) least[k] = min(least[k], distance);
-      more = distance <= line + 2;
-    }
-  }
-#pragma unroll
-  for (int k = 0; k < 2; k++) {
-    least[k] = __reduce_min_sync(FULL, least[k]);
-    if ((threadIdx.x & 31) == 0) atomicMin(&traits->near[1 + k], least[k]);
-  }
+  return t.block ? t.n : t.points[0] * t.points[1] * t.points[2];
 }
 
-/* Slanted, where the grid is not one as it stands. */
-__global__ void grid_across_kernel(SyncILUDevicePattern p, int slant, SyncILUDeviceTraits *traits)
+__global__ void outliers_kernel(SyncILUDevicePattern p, SyncILUTiling t, int *__restrict__ outlier)
 {
-  int *const across = &traits->across[slant];
-  int        points[3], time = 0;
+  const long long g = global_thread();
+  const int       i = (int)(g / ROW_LANES), sub = (int)(g % ROW_LANES), lane = threadIdx.x & 31;
+  bool            across = false, out = false;
 
-  if (!SyncILUGridPoints(p.n, traits->near, points) || (slant && !traits->across[0])) return;
-  for (long long t = global_thread(); t / ROW_LANES < p.n && !raised(across, time); t += all_threads(), time++) {
-    const int   i = (int)(t / ROW_LANES);
-    const Point a = point_of(points, slant, i);
-
-    for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) {
-      const Point b = point_of(points, slant, p.col[e]);
-
-      if (p.col[e] < i ? b.x > a.x || b.y > a.y || b.z > a.z : b.x < a.x || b.y < a.y || b.z < a.z) {
-        store_relaxed(across, 1);
-        break;
-      }
-    }
+  if (g / ROW_LANES < p.n) {
+    out = stands_alone(p, points_of(t), t.limit, i);
+    if (!out && !t.block) out = crosses(p, t.points, t.skew, t.limit, i, p.ptr[i] + sub, ROW_LANES, &across);
   }
+  const unsigned all = __ballot_sync(FULL, out) >> (lane - sub) & ((1u << ROW_LANES) - 1);
+  if (g / ROW_LANES < p.n && sub == 0) outlier[i] = all != 0;
 }
 
-/* Each other run of L or U that the run of this warp depends on, once for every entry's place in the rows: f(run, which of them). Returns how many there are. */
+/* Keys that sort the rows into tiles: before has for each row how many outliers come before it. */
+__global__ void list_keys_kernel(SyncILUTiling t, const int *__restrict__ before, int *__restrict__ key)
+{
+  const long long i = global_thread();
+
+  if (i >= t.n) return;
+  const int  boxes = tiles_of(t);
+  const bool out   = before[i + 1] != before[i];
+  key[i]           = before[i] * (boxes + 1) + (out ? boxes : box_of(t, (int)i));
+}
+
+__global__ void list_heads_kernel(int n, const int *__restrict__ key, int *__restrict__ head)
+{
+  const long long p = global_thread();
+
+  if (p < n) head[p] = p == 0 || key[p] != key[p - 1];
+}
+
+/* before has how many tiles begin before each position, and behind the last one. */
+__global__ void list_tiles_kernel(int n, const int *__restrict__ before, const int *__restrict__ member, int *__restrict__ first, int *__restrict__ tile)
+{
+  const long long p = global_thread();
+
+  if (p >= n) return;
+  tile[member[p]] = before[p + 1] - 1;
+  if (before[p + 1] != before[p]) first[before[p]] = (int)p;
+  if (p == n - 1) first[before[n]] = n;
+}
+
+/*
+   Calls f(tile, which of them) for each other row block, or tile of a list, of L or U that the one of this
+   warp depends on, once for every place of an entry in the rows. Returns how many calls there were. The lanes
+   of a row take several entries at a time, since an outlier may have a great many.
+*/
 template <typename F>
 __device__ __forceinline__ int depends(const SyncILUDevicePattern &p, const SyncILUTiling &t, int own, bool upper, F f)
 {
-  const int  lane = threadIdx.x & 31, lg = 5 - t.edge[0], i = row_at(t, own, lane >> lg);
-  const bool row = i >= 0;
-  const int  end = row ? (upper ? p.ptr[i + 1] : p.diag[i]) : 0;
-  int        n   = 0;
+  constexpr int MANY = 4;
+  const int     lane = threadIdx.x & 31, lg = t.first && t.first[own + 1] - t.first[own] == 1 ? 5 : 5 - places_of(t), i = row_at(t, own, lane >> lg);
+  const bool    row = i >= 0;
+  const int     end = row ? (upper ? p.ptr[i + 1] : p.diag[i]) : 0;
+  int           n   = 0;
 
-  for (int e = row ? (upper ? p.diag[i] + 1 : p.ptr[i]) + (lane & ((1 << lg) - 1)) : 0; __any_sync(FULL, e < end); e += 1 << lg) {
-    const int      run   = e < end ? p.col[e] / t.run : own;
-    const unsigned same  = __match_any_sync(FULL, run);
-    const bool     first = run != own && __ffs(same) - 1 == lane;
-    const unsigned all   = __ballot_sync(FULL, first);
+  for (int e = row ? (upper ? p.diag[i] + 1 : p.ptr[i]) + (lane & ((1 << lg) - 1)) : 0; __any_sync(FULL, e < end); e += MANY << lg) {
+    int tile[MANY];
 
-    if (first) f(run, n + __popc(all & ((1u << lane) - 1)));
-    n += __popc(all);
+#pragma unroll
+    for (int k = 0; k < MANY; k++) {
+      const int at = e + (k << lg);
+
+      tile[k] = at < end ? (t.first ? t.tile[p.col[at]] : p.col[at] / t.block) : own;
+    }
+#pragma unroll
+    for (int k = 0; k < MANY; k++) {
+      const unsigned same  = __match_any_sync(FULL, tile[k]);
+      const bool     first = tile[k] != own && __ffs(same) - 1 == lane;
+      const unsigned all   = __ballot_sync(FULL, first);
+
+      if (first) f(tile[k], n + __popc(all & ((1u << lane) - 1)));
+      n += __popc(all);
+    }
   }
   return n;
 }
 
-__global__ void run_sizes_kernel(SyncILUDevicePattern p, SyncILUTiling t, int *__restrict__ size)
+/*
+   Notices too if a tile depends in L on one that comes after it, or in U on one before: then they could wait
+   for each other in circles.
+*/
+__global__ void block_sizes_kernel(SyncILUDevicePattern p, SyncILUTiling t, int *__restrict__ size, int *circle)
 {
   const long long k = global_thread() >> 5;
 
   if (k >= t.tiles[0]) return;
   int n = 1;
-  for (int upper = 0; upper < 2; upper++) n += depends(p, t, (int)k, upper, [](int, int) {});
+  for (int upper = 0; upper < 2; upper++) {
+    n += depends(p, t, (int)k, upper, [=](int tile, int) {
+      if ((tile > k) != (upper != 0)) store_relaxed(circle, 1);
+    });
+  }
   if ((threadIdx.x & 31) == 0) size[k] = n;
 }
 
-__global__ void run_pattern_kernel(SyncILUDevicePattern p, SyncILUTiling t, const int *__restrict__ ptr, int *__restrict__ diag, int *__restrict__ col)
+__global__ void block_pattern_kernel(SyncILUDevicePattern p, SyncILUTiling t, const int *__restrict__ ptr, int *__restrict__ diag, int *__restrict__ col)
 {
   const long long k = global_thread() >> 5;
 
   if (k >= t.tiles[0]) return;
   int at = ptr[k];
-  at += depends(p, t, (int)k, false, [=](int run, int n) { col[at + n] = run; });
+  at += depends(p, t, (int)k, false, [=](int tile, int n) { col[at + n] = tile; });
   if ((threadIdx.x & 31) == 0) {
     diag[k] = at;
     col[at] = (int)k;
   }
-  depends(p, t, (int)k, true, [=](int run, int n) { col[at + 1 + n] = run; });
+  depends(p, t, (int)k, true, [=](int tile, int n) { col[at + 1 + n] = tile; });
 }
 
 /*
-   On a grid whoever depends on another is behind it in some direction and before it in none: the sum of the coordinates is a level, of rows as of tiles. The rows of a run are one behind the other, and
-   all behind the runs of lower levels.
+   On a grid, a row that depends on another is behind it in some direction and before it in none. So the sum
+   of the coordinates is a level, of rows as of tiles. The rows of a row block are one behind the other, and
+   all behind the row blocks of lower levels.
 */
-__global__ void row_levels_kernel(SyncILUTiling t, const int *__restrict__ runs, int *__restrict__ level)
+__global__ void row_levels_kernel(SyncILUTiling t, const int *__restrict__ blocks, int *__restrict__ level)
 {
   const long long i = global_thread();
 
   if (i >= t.n) return;
-  if (t.run) level[i] = runs[i / t.run] * t.run + (int)(i % t.run);
+  if (t.block) level[i] = blocks[i / t.block] * t.block + (int)(i % t.block);
   else {
-    const Point p = point_of(t.points, t.slant, (int)i);
+    const Point p = point_of(t.points, t.skew, (int)i);
 
     level[i] = p.x + p.y + p.z;
   }
 }
 
-/* The rest of this file: as many lanes a tile as it has places. Which of them have rows, in the lowest bits. */
+/*
+   From here on a tile has as many lanes as it has places. Which of the places have rows, in the lowest bits.
+*/
 __device__ __forceinline__ unsigned places(bool row, int places, int place)
 {
   const unsigned all = __ballot_sync(FULL, row) >> ((threadIdx.x & 31) - place);
@@ -200,13 +207,13 @@ __global__ void tile_levels_kernel(SyncILUTiling t, int lg, int *__restrict__ le
   const long long g = global_thread(), k = g >> lg;
   const int       r    = (int)(g & ((1 << lg) - 1));
   const bool      tile = k < tiles_of(t), some = places(tile && row_at(t, (int)k, r) >= 0, 1 << lg, r) != 0;
-  const int       levels = t.tiles[0] + t.tiles[1] + t.tiles[2] - 2;
 
   if (tile && r == 0) {
-    const int line = (int)k / t.tiles[0], z = line / t.tiles[1], level = (int)k - line * t.tiles[0] + line - z * t.tiles[1] + z;
+    const Point p     = tile_at(t, (int)k);
+    const int   level = p.x + p.y + p.z;
 
-    levelL[k] = some ? level : levels;
-    levelU[k] = some ? levels - 1 - level : levels;
+    levelL[k] = some ? level : t.levels;
+    levelU[k] = some ? t.levels - 1 - level : t.levels;
   }
   const int count = __syncthreads_count(tile && r == 0 && some);
   if (threadIdx.x == 0 && count) atomicAdd(filled, count);
@@ -221,7 +228,8 @@ __global__ void tile_rows_kernel(SyncILUTiling t, int lg, int tiles, const int *
   if (k < tiles && r == 0) rows[k] = __popc(all);
 }
 
-__global__ void tile_order_kernel(SyncILUTiling t, int lg, int tiles, const int *__restrict__ tile, const int *__restrict__ first, bool reversed, int lanes, SyncILUSlice *__restrict__ slice, int *__restrict__ order)
+__global__ void tile_order_kernel(SyncILUTiling t, int lg, int tiles, const int *__restrict__ tile, const int *__restrict__ first, bool reversed, int lanes,
+                                  SyncILUSlice *__restrict__ slice, int *__restrict__ order)
 {
   const long long g = global_thread(), k = g >> lg;
   const int       r    = (int)(g & ((1 << lg) - 1));
@@ -241,38 +249,51 @@ __global__ void tile_order_kernel(SyncILUTiling t, int lg, int tiles, const int 
   }
 }
 
-/* Logarithm of the places of a tile. */
-int places_of(const SyncILUTiling &t)
+__global__ void reverse_tiles_kernel(int n, int tiles, const SyncILUSlice *__restrict__ slice, SyncILUSlice *__restrict__ reversed)
 {
-  return t.edge[0] + t.edge[1] + t.edge[2];
+  const long long k = global_thread();
+
+  if (k >= tiles) return;
+  SyncILUSlice s = slice[tiles - 1 - k];
+  s.first        = n - s.first - (s.shape >> 3);
+  reversed[k]    = s;
 }
 
 } // namespace
 
-cudaError_t SyncILUKernelGrid(SyncILUDevicePattern p, SyncILUDeviceTraits *traits, cudaStream_t stream)
+cudaError_t SyncILUKernelOutliers(SyncILUDevicePattern p, SyncILUTiling t, int *outlier, cudaStream_t stream)
 {
-  const unsigned rows = few_blocks_for(p.n), lanes = few_blocks_for((long long)p.n * ROW_LANES);
-
-  if (!p.n) return cudaSuccess;
-  grid_lines_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, traits);
-  grid_planes_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, traits);
-  for (int slant = 0; slant < 2; slant++) grid_across_kernel<<<lanes, SYNCILU_BLOCK, 0, stream>>>(p, slant, traits);
-  return cudaGetLastError();
+  LAUNCH(outliers_kernel, (long long)p.n * ROW_LANES, stream, p, t, outlier);
 }
 
-cudaError_t SyncILUKernelRunSizes(SyncILUDevicePattern p, SyncILUTiling t, int *size, cudaStream_t stream)
+cudaError_t SyncILUKernelListKeys(SyncILUTiling t, const int *before, int *key, cudaStream_t stream)
 {
-  LAUNCH(run_sizes_kernel, 32ll * t.tiles[0], stream, p, t, size);
+  LAUNCH(list_keys_kernel, t.n, stream, t, before, key);
 }
 
-cudaError_t SyncILUKernelRunPattern(SyncILUDevicePattern p, SyncILUTiling t, const int *ptr, int *diag, int *col, cudaStream_t stream)
+cudaError_t SyncILUKernelListHeads(int n, const int *key, int *head, cudaStream_t stream)
 {
-  LAUNCH(run_pattern_kernel, 32ll * t.tiles[0], stream, p, t, ptr, diag, col);
+  LAUNCH(list_heads_kernel, n, stream, n, key, head);
 }
 
-cudaError_t SyncILUKernelRowLevels(SyncILUTiling t, const int *runs, int *level, cudaStream_t stream)
+cudaError_t SyncILUKernelListTiles(int n, const int *before, const int *member, int *first, int *tile, cudaStream_t stream)
 {
-  LAUNCH(row_levels_kernel, (long long)t.n, stream, t, runs, level);
+  LAUNCH(list_tiles_kernel, n, stream, n, before, member, first, tile);
+}
+
+cudaError_t SyncILUKernelBlockSizes(SyncILUDevicePattern p, SyncILUTiling t, int *size, int *circle, cudaStream_t stream)
+{
+  LAUNCH(block_sizes_kernel, 32ll * t.tiles[0], stream, p, t, size, circle);
+}
+
+cudaError_t SyncILUKernelBlockPattern(SyncILUDevicePattern p, SyncILUTiling t, const int *ptr, int *diag, int *col, cudaStream_t stream)
+{
+  LAUNCH(block_pattern_kernel, 32ll * t.tiles[0], stream, p, t, ptr, diag, col);
+}
+
+cudaError_t SyncILUKernelRowLevels(SyncILUTiling t, const int *blocks, int *level, cudaStream_t stream)
+{
+  LAUNCH(row_levels_kernel, (long long)t.n, stream, t, blocks, level);
 }
 
 cudaError_t SyncILUKernelTileLevels(SyncILUTiling t, int *levelL, int *levelU, int *filled, cudaStream_t stream)
@@ -280,7 +301,13 @@ cudaError_t SyncILUKernelTileLevels(SyncILUTiling t, int *levelL, int *levelU, i
   LAUNCH(tile_levels_kernel, (long long)t.tiles[0] * t.tiles[1] * t.tiles[2] << places_of(t), stream, t, places_of(t), levelL, levelU, filled);
 }
 
-cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling t, int tiles, const int *tile, int reversed, int lanes, SyncILUSlice *slice, int *order, cudaStream_t stream)
+cudaError_t SyncILUKernelReverseTiles(int n, int tiles, const SyncILUSlice *slice, SyncILUSlice *reversed, cudaStream_t stream)
+{
+  LAUNCH(reverse_tiles_kernel, tiles, stream, n, tiles, slice, reversed);
+}
+
+cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling t, int tiles, const int *tile, int reversed, int lanes, SyncILUSlice *slice,
+                                   int *order, cudaStream_t stream)
 {
   const size_t    array      = round_up(((size_t)tiles + 1) * sizeof(int));
   const long long threads    = (long long)tiles << places_of(t);
@@ -298,6 +325,7 @@ cudaError_t SyncILUKernelTileOrder(void *workspace, size_t *bytes, SyncILUTiling
   err        = cudaMemsetAsync(first + tiles, 0, sizeof(int), stream);
   if (err != cudaSuccess) return err;
   tile_rows_kernel<<<blocks_for(threads, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, places_of(t), tiles, tile, first);
+  CHECK_LAUNCH();
   err = SyncILUKernelOffsets((char *)workspace + array, &scan_bytes, tiles, first, stream);
   if (err != cudaSuccess) return err;
   LAUNCH(tile_order_kernel, threads, stream, t, places_of(t), tiles, tile, first, reversed != 0, lanes, slice, order);

@@ -1,18 +1,21 @@
 /*
-   Tuning constants of the CUDA backend, measured on an H200 (compute capability 9.0). Plain C, so that the host code sees them too.
+   Tuning constants of the CUDA backend, measured on an H200 (compute capability 9.0). Plain C, so that the
+   host code sees them too.
 */
 #ifndef SYNCILU_TUNING_H
 #define SYNCILU_TUNING_H
 
 /*
-   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a sweep costs a launch and a hop for every level, whatever its size. Setup and solve of 7-point grids with CG take as long on
-   one thread of the host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
+   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a triangular solve costs a launch and a hop for
+   every level, whatever its size. Setup and solve of 7-point grids with CG take as long on one thread of the
+   host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host
+   (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
 */
 #define SYNCILU_CUDA_MIN_ROWS 8000
 
 /* Threads of a block. */
 #define SYNCILU_BLOCK_LEVELS 512
-#define SYNCILU_BLOCK_SWEEP  128
+#define SYNCILU_BLOCK_SOLVE  128
 #define SYNCILU_BLOCK_FACTOR 128
 #define SYNCILU_BLOCK        256
 
@@ -22,22 +25,64 @@
 /* Entries of a row from which on a block looks through it, not some lanes. */
 #define SYNCILU_ROW_LONG 1024
 
-/* Entries of a row that a lane polls at the same time in a sweep, and updates that a lane polls at the same time in the factorization. */
+/*
+   Entries of a row of L from which on more than a few lanes look for its updates, which is a search or more
+   for each entry.
+*/
+#define SYNCILU_SCAN_LONG 256
+
+/*
+   Entries of a row that a lane polls at the same time in a triangular solve, and updates that a lane polls at the same
+   time in the factorization.
+*/
 #define SYNCILU_POLLS        4
 #define SYNCILU_UPDATE_POLLS 8
 #define SYNCILU_SEARCH_POLLS 4 /* with vect, which has to find them */
 
-/* Mean entries of a row of L or U for each of its lanes in a sweep. */
+/* Mean entries of a row of L or U for each of its lanes in a triangular solve. */
 #define SYNCILU_LANE_ENTRIES 3.3
 
-/* Rows of a tile from which on tiles are worth it, and the mean length that chains of successive rows must have where there is no grid. */
+/*
+   Rows of a tile from which on tiles are worth it, and the mean length that chains of successive rows must
+   have where there is no grid.
+*/
 #define SYNCILU_TILE_ROWS  4
 #define SYNCILU_BLOCK_ROWS 8 /* most rows of a point that make a tile */
 #define SYNCILU_TILE_CHAIN 1024
 
+/*
+   Rows that may be left out of tiles for each of several reasons, and the classes of their length: from
+   SYNCILU_POLLS on, each of twice the length.
+*/
+#define SYNCILU_OUTLIERS     32
+#define SYNCILU_TILE_CLASSES 5
+
+/* Rows whose neighbours say which grid there may be. */
+#define SYNCILU_GRID_SAMPLE 512
+
+/*
+   Entries that a triangle in sliced ELL may have with its padding, in those that it has without, and so many
+   more; else rows of a fraction of the usual limit get a warp of their own, and rows of a level are sorted by
+   width.
+*/
+#define SYNCILU_PADDING       2
+#define SYNCILU_PADDING_FREE  4096
+#define SYNCILU_PADDING_LIMIT 4
+
+/* Entries that a triangle in tiles may have with its padding, in those that it has without. */
+#define SYNCILU_TILE_PADDING 2.5
+
 /* Nanoseconds from level to level through memory, and from row to row within a tile. */
 #define SYNCILU_HOP  700
 #define SYNCILU_STEP 20
+
+/*
+   Nanoseconds that a core of the host takes for an entry of the factor in an application
+   (tests/bench/bench_host), and how many times longer a GPU must take for auto to leave the matrix to the
+   host: there, vectors would have to be copied.
+*/
+#define SYNCILU_HOST_ENTRY  1.7
+#define SYNCILU_HOST_FACTOR 4.0
 
 /* Mean entries of a row of the factor for each of its lanes in the factorization with lists. */
 #define SYNCILU_LIST_ENTRIES 3.5
@@ -46,21 +91,41 @@
 #define SYNCILU_RHS_BLOCK 4
 #define SYNCILU_RHS_MAX   32
 
-/* Entries a lane takes of a row with more than SYNCILU_LONG_ROW times the usual: such rows get a warp of their own. */
+/*
+   Entries a lane takes of a row with more than SYNCILU_LONG_ROW times the usual: such rows get a warp of
+   their own.
+*/
 #define SYNCILU_LONG_ROW 8
 
-/* Rows of a level are sorted by width, in so many bits, where rows differ by more than this from the mean and levels have so many of them that more slices at their ends do not matter. */
+/*
+   Entries of each of its 32 lanes that a warp takes of a row which it shares with others: rows of more than
+   two such parts are shared.
+*/
+#define SYNCILU_PART 32
+
+/*
+   Rows of a level are sorted by width, in so many bits, where rows differ by more than this from the mean and
+   levels have so many of them that more slices at their ends do not matter.
+*/
 #define SYNCILU_WIDTH_BITS 4
 #define SYNCILU_WIDTH_MEAN 1.5
 #define SYNCILU_WIDTH_ROWS 2048
 
-/* Shared memory of a block of the factorization for the rows at work: what a block gets without asking for more, less what it needs besides. */
+/*
+   Shared memory of a block of the factorization for the rows at work: what a block gets without asking for
+   more, less what it needs besides.
+*/
 #define SYNCILU_SHARED_BYTES 48128
 
-/* Bytes of device memory that are kept for the next analysis when one ends: to map memory takes longer than many analyses. */
+/*
+   Bytes of device memory that are kept for the next analysis when one ends: to map memory takes longer than
+   many analyses.
+*/
 #define SYNCILU_KEEP (64 << 20)
 
-/* What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR. */
+/*
+   What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR.
+*/
 #define SYNCILU_MEMORY 3.0
 
 /* Entries of a row of L or U from which on the analysis of levels takes a warp a row instead of a lane. */
@@ -69,15 +134,26 @@
 /* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */
 #define SYNCILU_LEVEL_PAUSE 40
 
-/* Tasks of the factorization on one level up to which a warp had better take more registers than leave them to others: about what runs at once. */
+/*
+   Tasks of the factorization on one level up to which a warp had better take more registers than leave them
+   to others: about what runs at once.
+*/
 #define SYNCILU_FEW_TASKS 2048
 
-/* Nanoseconds between two looks at the gate (see syncfree.cuh), and levels from the gate to the row. */
-#define SYNCILU_GATE_PAUSE  50
-#define SYNCILU_GATE_LEVELS 3
-#define SYNCILU_GATE_SEARCH 12 /* for vect, which has much to do before its last wait */
+/*
+   Nanoseconds between two looks at the throttle (see syncfree.cuh), and levels from the throttle to the row.
+*/
+#define SYNCILU_THROTTLE_PAUSE  50
+#define SYNCILU_THROTTLE_LEVELS 3
+#define SYNCILU_THROTTLE_SEARCH 12 /* for vect, which has much to do before its last wait */
 
-/* One row of so many is looked at to see whether lists of updates would be too large by far, where there are so many rows. */
+/* Most rounds of the lists of updates, whose offsets are indices. */
+#define SYNCILU_ROUNDS INT_MAX
+
+/*
+   One row of so many is looked at to see whether lists of updates would be too large by far, where there are
+   so many rows.
+*/
 #define SYNCILU_SAMPLE      16
 #define SYNCILU_SAMPLE_ROWS 50000
 

@@ -1,7 +1,9 @@
 /*
-   What is the same for every backend: the choice of one, the attempts with growing shifts, the check against the reference.
+   What is the same for every backend: the choice of one, the plan and whether it still fits, the attempts
+   with growing shifts.
 */
 #include "engine.h"
+#include <stdint.h>
 
 void SyncILUSettingsInitialize(SyncILUSettings *s)
 {
@@ -16,102 +18,234 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->check       = PETSC_FALSE;
 }
 
-static PetscErrorCode UseHost(SyncILUEngine e, const char *why)
+/* In the order in which auto prefers them. The last one takes everything. */
+static const SyncILUBackendOps *const backends[] = {
+#if defined(SYNCILU_HAVE_CUDA)
+  &SyncILUCUDAOps,
+#endif
+  &SyncILUHostOps};
+
+enum {
+  BACKENDS = sizeof(backends) / sizeof(backends[0])
+};
+
+/* Called when the package is finalized. */
+PetscErrorCode SyncILUEngineFinalize(void)
 {
   PetscFunctionBegin;
-  e->ops = &SyncILUHostOps;
-  PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: %s", why));
-  PetscCall(PetscInfo(NULL, "Backend host: %s\n", why));
+  for (int k = 0; k < BACKENDS; k++) {
+    if (backends[k]->finalize) PetscCall((*backends[k]->finalize)());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PickBackend(SyncILUEngine e, PetscInt n)
+/* Whether arrays on a device are of use: the comparison with the reference looks at those of the host. */
+PetscBool SyncILUEngineTakesDevice(SyncILUEngine e)
 {
-  const SyncILUBackend asked = e->settings.backend;
-  char                 why[sizeof(e->why) - 8];
-  PetscBool            available = PETSC_FALSE;
+  return (PetscBool)(e->ops->device && !e->settings.check);
+}
 
+/*
+   The fingerprint of a pattern: two sums, modulo 2^64, of a hash of each of its entries (i,j). What is hashed
+   is the number 0x9E3779B97F4A7C15 i + j, and in the second sum that number plus 0xD1B54A32D192ED03. The hash
+   is the last step of splitmix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014). A sum does not depend on the
+   order of its terms, so that a device may add them up as it likes.
+
+   Nor does a sum see in which order a row has its columns. In patterns that were planned for, columns ascend;
+   for each that does not one is added, which makes the fingerprint another one.
+*/
+static inline PetscInt64 Hash(uint64_t x)
+{
+  x ^= x >> 30;
+  x *= UINT64_C(0xbf58476d1ce4e5b9);
+  x ^= x >> 27;
+  x *= UINT64_C(0x94d049bb133111eb);
+  return (PetscInt64)(x ^ (x >> 31));
+}
+
+static void HostFingerprint(const SyncILUCSR *A, PetscInt64 fingerprint[2])
+{
+  uint64_t sum[2] = {0, 0};
+
+  for (PetscInt i = 0; i < A->n; i++) {
+    const uint64_t key = (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
+
+    for (PetscInt k = A->i[i]; k < A->i[i + 1]; k++) {
+      sum[0] += (uint64_t)Hash(key + (uint64_t)A->j[k]);
+      sum[1] += (uint64_t)Hash(key + (uint64_t)A->j[k] + UINT64_C(0xD1B54A32D192ED03));
+      if (k > A->i[i] && A->j[k] <= A->j[k - 1]) sum[0]++;
+    }
+  }
+  for (int k = 0; k < 2; k++) fingerprint[k] = (PetscInt64)sum[k];
+}
+
+/* pending is set where the fingerprint stays on the device until it is asked for. NULL: it is waited for. */
+static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUSource *source, const SyncILUCSR *A, PetscInt64 fingerprint[2], PetscBool *pending)
+{
   PetscFunctionBegin;
-  if (asked == SYNCILU_BACKEND_HOST) {
-    e->ops = &SyncILUHostOps;
-    PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (pending) *pending = PETSC_FALSE;
+  if (PetscMemTypeHost(A->mem)) HostFingerprint(A, fingerprint);
+  else if (e->ops->fingerprint) {
+    PetscCall((*e->ops->fingerprint)(e, A, NULL));
+    if (pending) *pending = PETSC_TRUE;
+    else PetscCall((*e->ops->fingerprint)(e, NULL, fingerprint));
+  } else {
+    SyncILUCSR host;
+
+    PetscCall((*source->get)(source->ctx, PETSC_FALSE, PETSC_FALSE, &host));
+    HostFingerprint(&host, fingerprint);
+    PetscCall((*source->restore)(source->ctx, &host));
   }
-#if defined(SYNCILU_HAVE_CUDA)
-  if (asked == SYNCILU_BACKEND_AUTO && n < SyncILUCUDAOps.least) {
-    PetscCall(PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", n, SyncILUCUDAOps.least));
-  } else PetscCall(SyncILUCUDAAvailable(&available, why, sizeof(why)));
-  if (available) {
-    e->ops = &SyncILUCUDAOps;
-    if (asked == SYNCILU_BACKEND_CUDA) PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
-    else PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: a GPU is there and the rank has %" PetscInt_FMT " rows or more", e->ops->least));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#else
-  (void)n;
-  (void)available;
-  PetscCall(PetscStrncpy(why, "this build has no CUDA backend", sizeof(why)));
-#endif
-  PetscCheck(asked != SYNCILU_BACKEND_CUDA, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_backend cuda: %s; use host or auto", why);
-  PetscCall(UseHost(e, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   SyncILUEngineCreate - begins a factorization: picks the backend
+   Whether this is the matrix that was seen last, with the pattern that it had then. The pattern itself is not
+   looked at.
+*/
+static PetscBool SameIdentity(const SyncILUCSR *A, const SyncILUCSR *B)
+{
+  return (PetscBool)(A->id == B->id && A->state == B->state && A->i == B->i && A->j == B->j && A->nnz == B->nnz);
+}
+
+/* The plan of e->ops; what the machine lacks for it is in e->unfit then. */
+static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source, const PetscInt *row, const PetscInt *col)
+{
+  PetscBool      needpattern = PETSC_TRUE;
+  SyncILUCSR     A;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  e->unfit[0] = 0;
+  if (!row && !e->fill.levels && !e->settings.check) {
+    PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
+    ierr = (*e->ops->plan)(e, &A, &needpattern);
+    PetscCall((*source->restore)(source->ctx, &A));
+    PetscCall(ierr);
+  }
+  /* also where the rows lack something, which the symbolic phase adds or names */
+  if (needpattern && !e->unfit[0]) {
+    if (!e->pattern.lptr) {
+      PetscCall((*source->get)(source->ctx, PETSC_FALSE, PETSC_FALSE, &A));
+      ierr = SyncILUPatternCreate(&A, row, col, e->fill, &e->pattern);
+      PetscCall((*source->restore)(source->ctx, &A));
+      PetscCall(ierr);
+    }
+    PetscCall((*e->ops->plan)(e, NULL, &needpattern));
+  }
+  if (e->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
+  e->identity = A;
+  ierr        = Fingerprint(e, source, &A, e->fingerprint, &e->pending);
+  PetscCall((*source->restore)(source->ctx, &A));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Unplan(SyncILUEngine e)
+{
+  PetscFunctionBegin;
+  if (e->ops) PetscCall((*e->ops->destroy)(e));
+  e->ops = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan of the first backend that the user may mean and that can; e->why says why it is that one. */
+static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source, const PetscInt *row, const PetscInt *col)
+{
+  const SyncILUBackend asked = e->settings.backend;
+  PetscErrorCode       code  = PETSC_ERR_SUP;
+  char                 why[sizeof(e->why) - 8];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(why, sizeof(why), "this build has no %s backend", asked == SYNCILU_BACKEND_AUTO ? "GPU" : SyncILUBackends[asked]));
+  for (int k = 0; k < BACKENDS; k++) {
+    const SyncILUBackendOps *ops       = backends[k];
+    PetscBool                available = PETSC_TRUE;
+
+    if (asked != SYNCILU_BACKEND_AUTO && asked != ops->backend) continue;
+    if (asked == SYNCILU_BACKEND_AUTO && e->n < ops->least) {
+      PetscCall(PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", e->n, ops->least));
+      continue;
+    }
+    if (ops->available) PetscCall((*ops->available)(&available, why, sizeof(why)));
+    if (!available) continue;
+    e->ops = ops;
+    PetscCall(Plan(e, source, row, col));
+    if (!e->unfit[0]) {
+      if (asked != SYNCILU_BACKEND_AUTO) PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
+      else if (ops->device)
+        PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: a GPU is there and the rank has %" PetscInt_FMT " rows or more", ops->least));
+      else {
+        PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: %s", why));
+        PetscCall(PetscInfo(NULL, "Backend %s: %s\n", SyncILUBackends[ops->backend], why));
+      }
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Unplan(e));
+    /* a pattern without arrays was the first backend's, taken from the rows of the matrix */
+    if (!e->pattern.lptr) PetscCall(SyncILUPatternDestroy(&e->pattern));
+    PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
+    code = PETSC_ERR_LIB;
+  }
+  SETERRQ(PETSC_COMM_SELF, code, "-pc_syncilu_backend %s: %s%s", SyncILUBackends[asked], why, code == PETSC_ERR_SUP ? "; use host or auto" : "");
+}
+
+static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, const PetscInt *row, const PetscInt *col)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  ierr = PlanSomewhere(e, source, row, col);
+  if (ierr) {
+    PetscCall(Unplan(e));
+    PetscCall(SyncILUPatternDestroy(&e->pattern));
+  } else e->analyses++;
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineCreate - picks the backend and plans a factorization
 
    Not Collective
 
    Input Parameters:
 +  settings - what the user asked for
--  n        - number of rows
+.  n        - number of rows
+.  source   - the matrix; its values are not looked at
+.  row      - row i of the factor is row row[i] of the matrix; NULL together with col for the natural ordering
+.  col      - column j of the factor is column col[j] of the matrix
+-  fill     - levels of fill, and whether missing diagonal entries are added
 
    Output Parameter:
-.  engine - whose pattern is to be given next, by SyncILUPatternCreate() or the backend's adopt, and then SyncILUEngineSetUp() called
-*/
-PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, SyncILUEngine *engine)
-{
-  SyncILUEngine e;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&e));
-  *engine       = e;
-  e->settings   = *settings;
-  e->status.row = -1;
-  PetscCall(PickBackend(e, n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   SyncILUEngineSetUp - plans the factorization
-
-   Not Collective
-
-   Input Parameter:
-.  e - the engine, with its pattern
-
-   Output Parameter:
-.  again - the backend that was picked cannot, and the host has taken its place: give it the pattern and call again
+.  engine - the planned factorization, NULL after an error
 
    Errors:
-   What a backend the user asked for lacks.
-*/
-PetscErrorCode SyncILUEngineSetUp(SyncILUEngine e, PetscBool *again)
-{
-  PetscFunctionBegin;
-  *again      = PETSC_FALSE;
-  e->unfit[0] = 0;
-  PetscCall((*e->ops->setup)(e));
-  if (e->unfit[0]) {
-    char why[sizeof(e->unfit)];
+   What a backend that the user asked for lacks; what is wrong with the pattern (see SyncILUPatternCreate()).
 
-    PetscCall((*e->ops->destroy)(e));
-    PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
-    PetscCheck(e->settings.backend == SYNCILU_BACKEND_AUTO, PETSC_COMM_SELF, PETSC_ERR_LIB, "-pc_syncilu_backend %s: %s", SyncILUBackends[e->ops->backend], why);
-    PetscCall(UseHost(e, why));
-    if (e->pattern.lptr) PetscCall((*e->ops->setup)(e));
-    else *again = PETSC_TRUE;
-  }
+   Note:
+   Where the user leaves the choice to the library, a backend that cannot is followed by the next one, and the
+   view says why.
+*/
+PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, const SyncILUSource *source, const PetscInt *row, const PetscInt *col,
+                                   SyncILUFill fill, SyncILUEngine *engine)
+{
+  SyncILUEngine  e;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  *engine = NULL;
+  PetscCall(PetscNew(&e));
+  e->n          = n;
+  e->fill       = fill;
+  e->settings   = *settings;
+  e->status.row = -1;
+  ierr          = PlanCounted(e, source, row, col);
+  /* an error here is the user's to handle, and not the last thing the program does */
+  if (ierr) PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(ierr);
+  *engine = e;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,82 +255,66 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
 
   PetscFunctionBegin;
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  if (e->ops) PetscCall((*e->ops->destroy)(e));
+  PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(PetscFree(e->ref));
   PetscCall(PetscFree(*engine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Equal bit for bit but for the payload of a NaN where a backend computes each row in the reference's order; otherwise up to a share of what stands around. */
-static PetscBool Same(PetscScalar a, PetscScalar b, PetscReal tolerance)
+/* Plans again, for another pattern or to have its arrays, with the same ordering, fill and settings. */
+static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
 {
-  return (PetscBool)(a == b || PetscAbsScalar(a - b) <= tolerance || (PetscIsNanScalar(a) && PetscIsNanScalar(b)));
-}
-
-static PetscErrorCode CheckFactor(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv)
-{
-  const SyncILUPattern *p  = &e->pattern;
-  const PetscInt        nl = p->nl, nu = p->nu;
-  const PetscScalar    *lval, *uval, *dinv;
-  PetscScalar          *ref;
-  SyncILUStatus         status;
+  PetscInt      *row = e->pattern.row, *col = e->pattern.col;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  if (!e->ref) PetscCall(PetscMalloc1((size_t)nl + nu + p->n, &e->ref));
-  ref = e->ref;
-  PetscCall(SyncILUReferenceFactor(p, A, piv, ref, ref + nl, ref + nl + nu, &status));
-  PetscCheck(status.row == e->status.row && status.shifted == e->status.shifted, PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: first rejected pivot in row %" PetscInt_FMT ", %" PetscInt_FMT " shifted; the serial reference has row %" PetscInt_FMT ", %" PetscInt_FMT " shifted",
-             e->status.row, e->status.shifted, status.row, status.shifted);
-  PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
-  /* what follows a rejected pivot is of no use, and infinite or not a number */
-  for (PetscInt i = 0; i < (status.row < 0 ? p->n : status.row); i++) {
-    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / ref[nl + nu + i]);
-    PetscBool same;
-
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(ref[k]));
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(ref[nl + k]));
-    same = Same(dinv[i], ref[nl + nu + i], e->ops->tolerance * PetscAbsScalar(ref[nl + nu + i]));
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) same = (PetscBool)(same && Same(lval[k], ref[k], e->ops->tolerance * lmax));
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) same = (PetscBool)(same && Same(uval[k], ref[nl + k], e->ops->tolerance * umax));
-    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", i);
-  }
-  PetscCall(PetscInfo(NULL, "-pc_syncilu_check: %" PetscInt_FMT " rows of the factor equal the serial reference\n", status.row < 0 ? p->n : status.row));
+  e->pattern.row = e->pattern.col = NULL; /* the ordering outlives the pattern */
+  PetscCall(Unplan(e));
+  PetscCall(SyncILUPatternDestroy(&e->pattern));
+  PetscCall(PetscFree(e->ref));
+  e->flops = 0.0;
+  ierr     = PlanCounted(e, source, row, col);
+  PetscCall(PetscFree(row));
+  PetscCall(PetscFree(col));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckSolve(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x)
+static PetscErrorCode CheckRows(SyncILUEngine e, const SyncILUCSR *A)
 {
-  const SyncILUPattern *p  = &e->pattern;
-  const PetscInt        nl = p->nl, nu = p->nu;
-  PetscScalar          *y;
-  PetscReal             max = 0.0;
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(p->n, &y));
-  PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
-  for (PetscInt i = 0; i < p->n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
-  for (PetscInt i = 0; i < p->n; i++) PetscCheck(Same(x[i], y[i], e->ops->tolerance * max), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", i);
-  PetscCall(PetscFree(y));
+  PetscCheck(A->n == e->n, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " rows, the one of the symbolic phase had %" PetscInt_FMT,
+             A->n, e->n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   SyncILUEngineFactor - the numeric phase, with as many attempts as the shift takes
-
-   Not Collective
-
-   Input Parameters:
-+  e    - the planned factorization
-.  A    - pattern and values of the matrix that was planned for
--  info - shift type and amount, zero pivot
-
-   Notes:
-   Shifts have PETSc's meaning (MatPivotCheck() and MatLUFactorNumeric_SeqAIJ() there): a rejected pivot of MAT_SHIFT_NONZERO doubles what is added to the whole diagonal, one of
-   MAT_SHIFT_POSITIVE_DEFINITE bisects between nothing and diagonal dominance, and MAT_SHIFT_INBLOCKS changes that pivot alone. What no shift can mend, and what a shift of amount zero would try
-   forever, is a breakdown. The outcome is in e->status.
+   Whether the plan fits this matrix. The pattern is looked at where it may be another one. A matrix that fits
+   is remembered.
 */
-PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info)
+static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, const SyncILUCSR *A, PetscBool *fits)
+{
+  PetscInt64 fingerprint[2];
+
+  PetscFunctionBegin;
+  *fits = PETSC_TRUE;
+  if (e->settings.check && !e->pattern.lptr) {
+    PetscCall(PetscInfo(NULL, "-pc_syncilu_check was switched on after the symbolic phase, which is done again for the reference\n"));
+    *fits = PETSC_FALSE;
+  } else if (!SameIdentity(A, &e->identity)) {
+    if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));
+    e->pending = PETSC_FALSE;
+    if (A->nnz == e->identity.nnz) PetscCall(Fingerprint(e, source, A, fingerprint, NULL));
+    *fits = (PetscBool)(A->nnz == e->identity.nnz && fingerprint[0] == e->fingerprint[0] && fingerprint[1] == e->fingerprint[1]);
+    if (*fits) e->identity = *A;
+    else PetscCall(PetscInfo(NULL, "The matrix has another pattern than in the symbolic phase, which is done again\n"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As many attempts as the shift takes. */
+static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info)
 {
   const MatFactorShiftType type     = (MatFactorShiftType)(int)info->shifttype;
   const PetscInt           max      = 5; /* bisections, as PETSc's */
@@ -216,7 +334,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUCSR *A, const M
 
     again = PETSC_FALSE;
     PetscCall((*e->ops->factor)(e, A, &piv, &e->status));
-    if (e->settings.check) PetscCall(CheckFactor(e, A, &piv));
+    if (e->settings.check) PetscCall(SyncILUCheckFactor(e, A, &piv));
     if (e->status.row >= 0 && e->status.shift) {
       if (type == MAT_SHIFT_NONZERO) piv.amount = e->attempts ? 2 * piv.amount : info->shiftamount;
       else {
@@ -243,7 +361,52 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUCSR *A, const M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How often the elimination updates an entry: for each entry (i,k) of L, the entries of row k of U that row i has too. */
+/*
+   SyncILUEngineFactor - the numeric phase, with as many attempts as the shift takes
+
+   Not Collective
+
+   Input Parameters:
++  e      - the planned factorization
+.  source - the matrix
+-  info   - shift type and amount, zero pivot
+
+   Notes:
+   Shifts have PETSc's meaning (MatPivotCheck() and MatLUFactorNumeric_SeqAIJ() there): a rejected pivot of
+   MAT_SHIFT_NONZERO doubles what is added to the whole diagonal, one of MAT_SHIFT_POSITIVE_DEFINITE bisects
+   between nothing and diagonal dominance, and MAT_SHIFT_INBLOCKS changes that pivot alone. What no shift can
+   save, and what a shift of amount zero would try forever, is a breakdown. The outcome is in e->status.
+
+   A matrix of another pattern than the one that was planned for is planned for anew: PETSc does not tell all
+   changes of a pattern (MatTranspose() in place, for one), and a plan for another pattern would read past the
+   ends of rows, and wait on a device for rows that never come.
+
+   After an error of that plan, which leaves e->ops NULL, the engine can only be destroyed.
+*/
+PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source, const MatFactorInfo *info)
+{
+  SyncILUCSR     A;
+  PetscBool      fits;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
+  ierr = CheckRows(e, &A);
+  if (!ierr) ierr = PlanFits(e, source, &A, &fits);
+  if (!ierr && !fits) {
+    PetscCall((*source->restore)(source->ctx, &A));
+    PetscCall(PlanAnew(e, source));
+    PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
+  }
+  if (!ierr) ierr = Attempts(e, &A, info);
+  PetscCall((*source->restore)(source->ctx, &A));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   How often the elimination updates an entry: for each (i,k) of L, the entries of row k of U that row i has.
+*/
 static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
 {
   PetscInt *row;
@@ -265,7 +428,8 @@ static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
 }
 
 /*
-   SyncILUEngineFlops - the operations of the last numeric phase: two for each update, one for each entry of L and each pivot, and that for each attempt
+   SyncILUEngineFlops - the operations of the last numeric phase: two for each update, one for each entry of L
+   and each pivot, and that for each attempt
 
    Not Collective
 
@@ -301,25 +465,28 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
 .  b     - the right-hand sides, one after another
 .  ldb   - distance of two right-hand sides, at least the number of rows
 .  ldx   - likewise of two solutions
--  mem   - where b and x are; on a device only for a backend that takes it, and then without waiting for the result
+-  mem   - where b and x are; on a device only for a backend that takes it, which then does not wait for the
+           result
 
    Output Parameter:
 .  x - the solutions; b itself is allowed if ldb equals ldx
 */
-PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx, PetscMemType mem)
+PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
+                                  PetscMemType mem)
 {
   const PetscInt n    = e->pattern.n;
   PetscScalar   *copy = NULL;
 
   PetscFunctionBegin;
   PetscCheck(!e->settings.check || PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check looks at arrays on the host");
-  if (e->settings.check && e->ref && b == x) { /* the right-hand sides are overwritten before they can be checked */
+  /* the check needs the right-hand sides after they are overwritten */
+  if (e->settings.check && e->ref && b == x) {
     PetscCall(PetscMalloc1((size_t)ldb * nrhs, &copy));
     PetscCall(PetscArraycpy(copy, b, (size_t)ldb * nrhs));
   }
   PetscCall((*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx, mem));
   if (e->settings.check && e->ref && n) {
-    for (PetscInt r = 0; r < nrhs; r++) PetscCall(CheckSolve(e, trans, (copy ? copy : b) + (size_t)r * ldb, x + (size_t)r * ldx));
+    for (PetscInt r = 0; r < nrhs; r++) PetscCall(SyncILUCheckSolve(e, trans, (copy ? copy : b) + (size_t)r * ldb, x + (size_t)r * ldx));
   }
   PetscCall(PetscFree(copy));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -341,6 +508,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   s->failed_row      = e->status.row;
   s->failed_pivot    = e->status.row >= 0 ? e->status.pivot : 0.0;
   s->factorizations  = e->factorizations;
+  s->analyses        = e->analyses;
   s->bytes           = SyncILUPatternBytes(p);
   PetscCall((*e->ops->statistics)(e, s));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,8 +1,9 @@
 /*
    The border between the PETSc layer and the backends.
 
-   A pattern is the result of the symbolic phase. An engine is one factorization: a pattern, the settings it was planned with, and a backend that holds plan and values.
-   The PETSc layer sees the functions below, a backend fills the table; neither knows the other's inside.
+   A pattern is the result of the symbolic phase. An engine is one factorization: a pattern, the settings it
+   was planned with, and a backend that holds plan and values. The PETSc layer sees the functions below, a
+   backend fills the table; neither knows the other's inside.
 */
 #ifndef SYNCILU_ENGINE_H
 #define SYNCILU_ENGINE_H
@@ -11,26 +12,39 @@
 #include <petscsyncilu.h>
 #include "compat.h"
 
-/* A square sparse matrix in CSR, borrowed for one call. */
+/* A square sparse matrix in CSR, borrowed until its source takes it back. */
 typedef struct {
   PetscInt           n, nnz;
   const PetscInt    *i, *j;
-  const PetscScalar *a;   /* NULL in the symbolic phase */
-  PetscMemType       mem; /* where the three arrays are; on a device only for a backend that takes it */
+  const PetscScalar *a;     /* NULL where values were not asked for */
+  PetscMemType       mem;   /* where the three arrays are */
+  PetscObjectId      id;    /* of the matrix object, 0: the arrays belong to none */
+  PetscObjectState   state; /* of its nonzero pattern */
 } SyncILUCSR;
 
 /*
-   The pattern of L and U in the order of the factorization: strictly lower and strictly upper triangle by rows, columns ascending; the diagonal is implied.
-   A backend that takes the pattern straight from the matrix (see adopt below) leaves the arrays NULL.
+   Where an engine gets the rows of a matrix: the PETSc layer has them from a Mat (csr.c), tests from arrays.
+*/
+typedef struct {
+  /* device: arrays on a device are taken where the matrix has them there; values: these too */
+  PetscErrorCode (*get)(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *);
+  PetscErrorCode (*restore)(void *ctx, SyncILUCSR *);
+  void *ctx;
+} SyncILUSource;
+
+/*
+   The pattern of L and U in the order of the factorization: strictly lower and strictly upper triangle by
+   rows, columns ascending; the diagonal is implied. A backend that takes the rows of the matrix as the
+   pattern (see plan below) leaves the arrays NULL.
 */
 typedef struct {
   PetscInt  n;
   PetscInt  nl, nu; /* entries of L and of U */
   PetscInt *lptr, *lcol;
   PetscInt *uptr, *ucol;
-  PetscInt *row;    /* row i of the factor is row row[i] of the matrix; NULL with the natural ordering, as are the next two */
+  PetscInt *row;    /* row i of the factor is row row[i] of the matrix */
   PetscInt *col;    /* column j of the factor is column col[j] of the matrix */
-  PetscInt *colinv; /* the inverse of col */
+  PetscInt *colinv; /* the inverse of col; the three are NULL with the natural ordering */
   PetscBool same;   /* the pattern of L + U is that of the matrix, row by row and column by column */
   PetscInt  added;  /* diagonal entries that the matrix lacks */
   PetscInt  nnz;    /* entries of the matrix */
@@ -59,11 +73,11 @@ typedef struct {
 
 PETSC_INTERN void SyncILUSettingsInitialize(SyncILUSettings *);
 
-/* How pivots are judged and mended in one attempt at the numeric phase. */
+/* How pivots are judged and shifted in one attempt at the numeric phase. */
 typedef struct {
   MatFactorShiftType shift;
   PetscReal          zeropivot;
-  PetscReal          amount; /* added to every diagonal entry; with MAT_SHIFT_INBLOCKS to the pivots that need it */
+  PetscReal          amount; /* added to every diagonal entry, or to single pivots (MAT_SHIFT_INBLOCKS) */
   PetscReal          relax;
 } SyncILUPivoting;
 
@@ -71,8 +85,8 @@ typedef struct {
 typedef struct {
   PetscInt  row;     /* first row, in the order of the factorization, whose pivot is rejected; -1: none */
   PetscReal pivot;   /* its absolute value */
-  PetscBool shift;   /* it is one that a larger shift may mend; otherwise it is a breakdown */
-  PetscInt  shifted; /* pivots mended in place (MAT_SHIFT_INBLOCKS) */
+  PetscBool shift;   /* a larger shift may save it; otherwise it is a breakdown */
+  PetscInt  shifted; /* pivots shifted one by one (MAT_SHIFT_INBLOCKS) */
 } SyncILUStatus;
 
 typedef struct _n_SyncILUEngine *SyncILUEngine;
@@ -83,58 +97,105 @@ typedef enum {
   SYNCILU_TRANS
 } SyncILUTranspose;
 
-/* What a backend provides. Solves are out of place or in place (x == b with equal leading dimensions). */
+/* What a backend provides. */
 typedef struct {
   SyncILUBackend backend;
-  PetscInt       least;                                                                                  /* rows from which on auto takes it, if there is a choice */
-  PetscBool      device;                                                                                 /* takes arrays in the memory of a device */
-  PetscReal      tolerance;                                                                              /* by which factor and solution may differ from the reference, relative to the row and to the vector */
-  PetscErrorCode (*adopt)(SyncILUEngine, const SyncILUCSR *, PetscBool *);                               /* NULL, or: takes the rows of the matrix as the pattern if they have what ILU(0) in the natural order needs */
-  PetscErrorCode (*setup)(SyncILUEngine);                                                                /* builds the plan from pattern and settings; what the machine lacks is said in e->unfit */
-  PetscErrorCode (*destroy)(SyncILUEngine);                                                              /* frees plan and factor */
-  PetscErrorCode (*excess)(SyncILUEngine, const SyncILUCSR *, PetscReal *);                              /* the largest sum_j |a_ij| - |a_ii| - Re a_ii, the shift that makes every row dominant */
-  PetscErrorCode (*updates)(SyncILUEngine, PetscInt64 *);                                                /* how many updates of an entry the last factorization made; NULL: the pattern has its arrays, which tell */
-  PetscErrorCode (*factor)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUStatus *); /* one attempt, ends on any values */
-  PetscErrorCode (*solve)(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *, PetscInt, PetscScalar *, PetscInt, PetscMemType); /* right-hand sides, b, its leading dimension, x, its leading dimension, where both are */
-  PetscErrorCode (*values)(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);                                /* the usual form: unit lower L, strictly upper U, reciprocals of the pivots, in the pattern's order */
-  PetscErrorCode (*statistics)(SyncILUEngine, SyncILUStatistics *);                                                                         /* threads, levels, bytes */
-  PetscErrorCode (*view)(SyncILUEngine, PetscViewer);                                                                                       /* what runs */
+  PetscInt       least;     /* rows from which on auto takes it, if there is a choice */
+  PetscBool      device;    /* takes arrays in the memory of a device */
+  PetscReal      tolerance; /* of the check (see check.c); 0: the bits are the reference's */
+
+  /* Whether this rank can use it, and if not, why. NULL: always. */
+  PetscErrorCode (*available)(PetscBool *, char *, size_t);
+
+  /*
+     Builds the plan from settings and pattern; what the machine lacks for it is said in e->unfit. With a
+     matrix, whose ILU(0) in the natural ordering is wanted: takes the rows as the pattern, which leaves the
+     arrays of e->pattern NULL, or answers that the pattern of the symbolic phase is needed. Without:
+     e->pattern has its arrays.
+  */
+  PetscErrorCode (*plan)(SyncILUEngine, const SyncILUCSR *, PetscBool *needpattern);
+  /* Frees plan and factor. */
+  PetscErrorCode (*destroy)(SyncILUEngine);
+
+  /* The largest sum_j |a_ij| - |a_ii| - Re a_ii: the shift that makes every row dominant. */
+  PetscErrorCode (*excess)(SyncILUEngine, const SyncILUCSR *, PetscReal *);
+  /*
+     How many updates of an entry the last factorization made. NULL: the pattern has its arrays, which tell.
+  */
+  PetscErrorCode (*updates)(SyncILUEngine, PetscInt64 *);
+  /* One attempt at the numeric phase, which ends on any values. */
+  PetscErrorCode (*factor)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUStatus *);
+  /*
+     Solves for right-hand sides b with their leading dimension: solutions x with theirs, and where both are.
+     x may be b if the leading dimensions are equal.
+  */
+  PetscErrorCode (*solve)(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *b, PetscInt, PetscScalar *x, PetscInt, PetscMemType);
+  /*
+     The usual factor on the host, in the pattern's order: unit lower L, strictly upper U, reciprocal pivots.
+  */
+  PetscErrorCode (*values)(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
+  /* Threads, levels and bytes. */
+  PetscErrorCode (*statistics)(SyncILUEngine, SyncILUStatistics *);
+  /* What runs. */
+  PetscErrorCode (*view)(SyncILUEngine, PetscViewer);
+
+  /*
+     Of a planned engine: begins to make the fingerprint (see engine.c) of the pattern of a matrix on a
+     device; with NULL for the matrix, waits for the one that was begun last. NULL: fingerprints are made from
+     the arrays on the host.
+  */
+  PetscErrorCode (*fingerprint)(SyncILUEngine, const SyncILUCSR *, PetscInt64[2]);
+  /* Called when the package is finalized. NULL: nothing to do. */
+  PetscErrorCode (*finalize)(void);
 } SyncILUBackendOps;
 
 struct _n_SyncILUEngine {
-  const SyncILUBackendOps *ops;
+  const SyncILUBackendOps *ops;  /* NULL: the last attempt to plan failed */
   void                    *data; /* the backend's */
+  PetscInt                 n;    /* rows */
+  SyncILUFill              fill;
   SyncILUPattern           pattern;
-  SyncILUSettings          settings;   /* as planned, but for relax, threads and check, which may change between factorizations */
-  char                     why[160];   /* why this backend */
-  char                     unfit[160]; /* why it cannot, else empty */
-  SyncILUStatus            status;     /* of the last factorization, as are the next two */
-  PetscInt                 attempts;   /* tried again with another shift */
-  PetscReal                amount;     /* of the shift */
-  PetscInt                 factorizations;
-  PetscLogDouble           flops; /* of one attempt; 0: not counted yet */
-  PetscScalar             *ref;   /* the reference's factor with settings.check, else NULL */
+  SyncILUSettings          settings; /* as planned; relax, threads and check may change later */
+  PetscInt                 analyses; /* plans made so far */
+
+  /*
+     By what the matrix of the plan, or a later one of the same pattern, was recognized; without its values.
+  */
+  SyncILUCSR identity;
+  PetscInt64 fingerprint[2];
+  PetscBool  pending; /* the fingerprint is on the device, and nobody has waited for it yet */
+
+  char           why[160];   /* why this backend */
+  char           unfit[160]; /* why the backend at work cannot, else empty */
+  SyncILUStatus  status;     /* of the last factorization, as are the next two */
+  PetscInt       attempts;   /* tried again with another shift */
+  PetscReal      amount;     /* of the shift */
+  PetscInt       factorizations;
+  PetscLogDouble flops; /* of one attempt; 0: not counted yet */
+  PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
 };
 
-PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, SyncILUEngine *);
-PETSC_INTERN PetscErrorCode SyncILUEngineSetUp(SyncILUEngine, PetscBool *);
+PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, const SyncILUSource *, const PetscInt *, const PetscInt *, SyncILUFill,
+                                                SyncILUEngine *);
 PETSC_INTERN PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *);
-PETSC_INTERN PetscErrorCode SyncILUEngineFactor(SyncILUEngine, const SyncILUCSR *, const MatFactorInfo *);
+PETSC_INTERN PetscBool      SyncILUEngineTakesDevice(SyncILUEngine);
+PETSC_INTERN PetscErrorCode SyncILUEngineFactor(SyncILUEngine, const SyncILUSource *, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SyncILUEngineFlops(SyncILUEngine, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode SyncILUEngineSolve(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *, PetscInt, PetscScalar *, PetscInt, PetscMemType);
 PETSC_INTERN PetscErrorCode SyncILUEngineStatistics(SyncILUEngine, SyncILUStatistics *);
+PETSC_INTERN PetscErrorCode SyncILUEngineFinalize(void);
 
-/* The serial reference, the definition of correct: the textbook IKJ elimination and two substitutions. Values are laid out as by the operation "values" above, one array after another. */
-PETSC_INTERN PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *, PetscScalar *, SyncILUStatus *);
-PETSC_INTERN PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, SyncILUTranspose, const PetscScalar *, PetscScalar *);
+/* With settings.check: an attempt and a solution compared with the serial reference (check.c). */
+PETSC_INTERN PetscErrorCode SyncILUCheckFactor(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *);
+PETSC_INTERN PetscErrorCode SyncILUCheckSolve(SyncILUEngine, SyncILUTranspose, const PetscScalar *, const PetscScalar *);
 
 PETSC_INTERN const SyncILUBackendOps SyncILUHostOps;
 #if defined(SYNCILU_HAVE_CUDA)
 PETSC_INTERN const SyncILUBackendOps SyncILUCUDAOps;
-/* Whether this rank has a device to run on, and if not, why. */
-PETSC_INTERN PetscErrorCode SyncILUCUDAAvailable(PetscBool *, char *, size_t);
+/* Bytes that the engines of this process have taken, and those that their pool holds; for tests. */
 PETSC_INTERN PetscErrorCode SyncILUCUDAMemory(size_t *, size_t *);
-PETSC_INTERN PetscErrorCode SyncILUCUDAFinalize(void);
+/* The most bytes that engines have taken at a time since this was asked last; for tests. */
+PETSC_INTERN PetscErrorCode SyncILUCUDAMemoryHigh(size_t *);
 #endif
 
 #endif

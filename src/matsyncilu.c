@@ -9,7 +9,9 @@ static PetscErrorCode MatDestroy_SyncILU(Mat F)
 
   PetscFunctionBegin;
   PetscCall(SyncILUEngineDestroy(&f->engine));
+  PetscCall(MatSyncILUComposeShared(F, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSyncILUGetStatistics_C", NULL));
   PetscCall(PetscFree(F->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -22,23 +24,6 @@ static PetscErrorCode MatFactorGetSolverType_SyncILU(Mat F, MatSolverType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatIsFactor_SyncILU(Mat F, PetscBool *is)
-{
-  PetscFunctionBegin;
-  *is = (PetscBool)(F->ops->destroy == MatDestroy_SyncILU);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatSyncILUGetSettings(Mat F, SyncILUSettings **settings)
-{
-  PetscBool is;
-
-  PetscFunctionBegin;
-  PetscCall(MatIsFactor_SyncILU(F, &is));
-  *settings = is ? &((Mat_SyncILU *)F->data)->settings : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What the plan does not depend on acts at once; the rest waits for the next symbolic phase. */
 PetscErrorCode MatSyncILUSettingsChanged(Mat F)
 {
@@ -46,64 +31,11 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
 
   PetscFunctionBegin;
   if (f->engine) {
-    f->engine->settings.relax   = f->settings.relax;
-    f->engine->settings.threads = f->settings.threads;
-    f->engine->settings.check   = f->settings.check;
+    f->engine->settings.relax   = f->shared->settings.relax;
+    f->engine->settings.threads = f->shared->settings.threads;
+    f->engine->settings.check   = f->shared->settings.check;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rows, columns and (with values) values of a sequential AIJ matrix: on the host, or, with device, where the matrix has them. */
-static PetscErrorCode GetCSR(Mat A, PetscBool device, PetscBool values, SyncILUCSR *csr)
-{
-  PetscBool    done, aij;
-  PetscScalar *a;
-  MatInfo      info;
-
-  PetscFunctionBegin;
-  csr->a = NULL;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
-  if (device && aij && sizeof(PetscInt) == sizeof(int)) {
-    csr->n = A->rmap->n;
-    PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, &csr->mem));
-#if defined(PETSC_HAVE_CUDA)
-    if (PetscMemTypeCUDA(csr->mem)) { /* these rows are without the empty ones where PETSc leaves those out */
-      PetscBool cusparse;
-
-      PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
-      if (cusparse) PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
-    }
-#endif
-    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-    csr->nnz = (PetscInt)info.nz_used;
-    if (PetscMemTypeDevice(csr->mem)) {
-      if (values) csr->a = a;
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  csr->mem = PETSC_MEMTYPE_HOST;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->i, &csr->j, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s gives no access to its rows; supported are seqaij and the types derived from it", ((PetscObject)A)->type_name);
-  csr->nnz = csr->i[csr->n];
-  if (values) PetscCall(MatSeqAIJGetArrayRead(A, &csr->a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreCSR(Mat A, SyncILUCSR *csr)
-{
-  PetscBool done;
-
-  PetscFunctionBegin;
-  if (PetscMemTypeDevice(csr->mem)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (csr->a) PetscCall(MatSeqAIJRestoreArrayRead(A, &csr->a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->i, &csr->j, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Arrays on the device are for a backend that takes them; the comparison with the reference looks at the host's. */
-static PetscBool TakesDevice(SyncILUEngine e)
-{
-  return (PetscBool)(e->ops->device && !e->settings.check);
 }
 
 /* The row of the matrix that is row i of the factor. */
@@ -127,20 +59,35 @@ static PetscErrorCode LogFlops(SyncILUEngine e, PetscLogDouble flops)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode DropEngine(Mat_SyncILU *f)
+{
+  PetscFunctionBegin;
+  if (f->engine) f->analyses += f->engine->analyses;
+  PetscCall(SyncILUEngineDestroy(&f->engine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorInfo *info)
 {
-  Mat_SyncILU         *f = (Mat_SyncILU *)F->data;
-  SyncILUEngine        e = f->engine;
+  Mat_SyncILU         *f    = (Mat_SyncILU *)F->data;
+  SyncILUEngine        e    = f->engine;
+  MatFactorInfo        mine = *info;
   const SyncILUStatus *status;
-  SyncILUCSR           csr;
+  SyncILUSource        source;
   PetscBool            active;
+  PetscErrorCode       ierr;
 
   PetscFunctionBegin;
   PetscCheck(e, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "MatILUFactorSymbolic() must be called before MatLUFactorNumeric()");
-  PetscCall(GetCSR(A, TakesDevice(e), PETSC_TRUE, &csr));
-  PetscCheck(csr.n == e->pattern.n && csr.nnz == e->pattern.nnz, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " entries, the one of the symbolic phase had %" PetscInt_FMT, csr.nnz, e->pattern.nnz);
+  F->assembled = PETSC_FALSE; /* until there is a new factor */
+  if ((f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+    mine.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  PetscCall(SyncILUSourceFromMat(A, &source));
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
-  PetscCall(SyncILUEngineFactor(e, &csr, info));
+  ierr = SyncILUEngineFactor(e, &source, &mine);
+  /* the matrix has another pattern, for which there is no plan */
+  if (ierr && !e->ops) PetscCall(DropEngine(f));
+  PetscCall(ierr);
   PetscCall(PetscLogIsActive(&active));
   if (active) {
     PetscLogDouble flops;
@@ -149,7 +96,6 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
     PetscCall(LogFlops(e, flops));
   }
   PetscCall(PetscLogEventEnd(SYNCILU_Factor, F, A, 0, 0));
-  PetscCall(RestoreCSR(A, &csr));
 
   status             = &e->status;
   F->assembled       = PETSC_TRUE;
@@ -158,13 +104,19 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   if (status->row >= 0) {
     const PetscInt row = MatrixRow(e, status->row);
 
-    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g", status->row, row, (double)status->pivot, (double)info->zeropivot);
-    PetscCall(PetscInfo(F, "Detected zero pivot in factorization in row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g\n", status->row, row, (double)status->pivot, (double)info->zeropivot));
+    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+               "Zero pivot row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g", status->row, row,
+               (double)status->pivot, (double)info->zeropivot);
+    PetscCall(
+      PetscInfo(F, "Detected zero pivot in factorization in row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g\n",
+                status->row, row, (double)status->pivot, (double)info->zeropivot));
     F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT;
     F->factorerror_zeropivot_value = status->pivot;
     F->factorerror_zeropivot_row   = status->row;
   }
-  if (status->shifted) PetscCall(PetscInfo(F, "%" PetscInt_FMT " pivots shifted by %g, attempts with other shifts %" PetscInt_FMT "\n", status->shifted, (double)e->amount, e->attempts));
+  if (status->shifted)
+    PetscCall(
+      PetscInfo(F, "%" PetscInt_FMT " pivots shifted by %g, attempts with other shifts %" PetscInt_FMT "\n", status->shifted, (double)e->amount, e->attempts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,8 +129,9 @@ static PetscBool IsNatural(PetscInt n, const PetscInt *p)
 }
 
 /*
-   The indices of an ordering, or NULL if both are the natural one. ISIdentity() must not be asked: it remembers that MatGetOrdering() made the identity, and MatReorderForNonzeroDiagonal() changes
-   the indices behind its back.
+   The indices of an ordering, or NULL if both are the natural one. ISIdentity() must not be asked: it
+   remembers that MatGetOrdering() made the identity, and MatReorderForNonzeroDiagonal() changes the indices
+   behind its back.
 */
 static PetscErrorCode GetOrdering(IS row, IS col, PetscInt n, const PetscInt **r, const PetscInt **c)
 {
@@ -196,66 +149,51 @@ static PetscErrorCode GetOrdering(IS row, IS col, PetscInt n, const PetscInt **r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An engine with its pattern and plan; on an error it is the caller's to destroy. */
-static PetscErrorCode Plan(const SyncILUSettings *settings, Mat A, const PetscInt *r, const PetscInt *c, const MatFactorInfo *info, SyncILUEngine *engine)
+/*
+   Where no PCSYNCILU does it. The option of the shift says what was meant where PCILU turned
+   MAT_SHIFT_NONZERO into MAT_SHIFT_INBLOCKS (see PCSyncILUSetUpILU()) and none of our setters was called.
+*/
+static PetscErrorCode ReadOptions(Mat F, Mat A)
 {
-  const SyncILUFill fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
-  SyncILUEngine     e;
-  SyncILUCSR        csr;
-  PetscBool         again;
-  PetscErrorCode    ierr;
+  Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
+  MatFactorShiftType shift;
+  PetscBool          set, aij;
 
   PetscFunctionBegin;
-  PetscCall(SyncILUEngineCreate(settings, A->rmap->n, engine));
-  e = *engine;
-  do {
-    PetscBool adopted = PETSC_FALSE;
-
-    if (e->ops->adopt && !r && !fill.levels && !e->settings.check) {
-      PetscCall(GetCSR(A, PETSC_TRUE, PETSC_FALSE, &csr));
-      PetscCall((*e->ops->adopt)(e, &csr, &adopted));
-      PetscCall(RestoreCSR(A, &csr));
-    }
-    if (!adopted) { /* also where the rows lack something, which the symbolic phase adds or names */
-      PetscCall(GetCSR(A, PETSC_FALSE, PETSC_FALSE, &csr));
-      ierr = SyncILUPatternCreate(&csr, r, c, fill, &e->pattern);
-      PetscCall(RestoreCSR(A, &csr));
-      PetscCall(ierr);
-    }
-    PetscCall(SyncILUEngineSetUp(e, &again));
-  } while (again);
+  PetscObjectOptionsBegin((PetscObject)F);
+  PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &f->shared->settings));
+  PetscOptionsEnd();
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  PetscCall(PetscOptionsGetEnum(((PetscObject)F)->options, ((PetscObject)F)->prefix, "-pc_factor_shift_type", MatFactorShiftTypes, (PetscEnum *)&shift, &set));
+  f->nonzero = (PetscBool)(!aij && set && shift == MAT_SHIFT_NONZERO);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
-  Mat_SyncILU    *f = (Mat_SyncILU *)F->data;
-  SyncILUEngine   e = NULL;
-  const PetscInt *r, *c;
-  PetscErrorCode  ierr;
+  Mat_SyncILU      *f    = (Mat_SyncILU *)F->data;
+  const SyncILUFill fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
+  SyncILUSource     source;
+  const PetscInt   *r, *c;
+  PetscErrorCode    ierr;
 
   PetscFunctionBegin;
-  PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
+  PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
-  if (!f->frompc) {
-    PetscObjectOptionsBegin((PetscObject)F);
-    PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &f->settings));
-    PetscOptionsEnd();
-  }
+  if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
   F->assembled = PETSC_FALSE; /* until the numeric phase */
-  PetscCall(SyncILUEngineDestroy(&f->engine));
+  PetscCall(DropEngine(f));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
+  PetscCall(SyncILUSourceFromMat(A, &source));
   PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
-  ierr = Plan(&f->settings, A, r, c, info, &e);
-  if (ierr) PetscCall(SyncILUEngineDestroy(&e)); /* an error here is the user's to handle, and not the last thing the program does */
+  ierr = SyncILUEngineCreate(&f->shared->settings, A->rmap->n, &source, r, c, fill, &f->engine);
   if (r) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(col, &c));
   }
   PetscCall(PetscLogEventEnd(SYNCILU_Analysis, F, A, 0, 0));
   PetscCall(ierr);
-  f->engine = e;
-  f->analyses++;
   f->fill = info->fill;
   if (f->engine->pattern.added) PetscCall(PetscInfo(F, "Added %" PetscInt_FMT " missing diagonal entries\n", f->engine->pattern.added));
   F->ops->lufactornumeric = MatLUFactorNumeric_SyncILU;
@@ -291,7 +229,7 @@ static PetscErrorCode Solve(Mat F, Vec b, Vec x, SyncILUTranspose trans)
   PetscFunctionBegin;
   PetscCall(CheckFactored(F));
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
-  if (TakesDevice(e)) {
+  if (SyncILUEngineTakesDevice(e)) {
     PetscCall(VecGetArrayReadAndMemType(b, &ba, &bmem));
     PetscCall(VecGetArrayWriteAndMemType(x, &xa, &xmem));
     done = (PetscBool)(PetscMemTypeDevice(bmem) == PetscMemTypeDevice(xmem));
@@ -336,7 +274,8 @@ static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
   PetscFunctionBegin;
   PetscCall(CheckFactored(F));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQDENSE, &dense));
-  PetscCheck(dense, PetscObjectComm((PetscObject)B), PETSC_ERR_ARG_WRONG, "Right-hand sides must be a matrix of type seqdense, not %s", ((PetscObject)B)->type_name);
+  PetscCheck(dense, PetscObjectComm((PetscObject)B), PETSC_ERR_ARG_WRONG, "Right-hand sides must be a matrix of type seqdense, not %s",
+             ((PetscObject)B)->type_name);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)X, MATSEQDENSE, &dense));
   PetscCheck(dense, PetscObjectComm((PetscObject)X), PETSC_ERR_ARG_WRONG, "Solutions must be a matrix of type seqdense, not %s", ((PetscObject)X)->type_name);
   if (!B->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -344,7 +283,7 @@ static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &ldx));
 #if defined(PETSC_HAVE_CUDA)
-  if (TakesDevice(f->engine)) {
+  if (SyncILUEngineTakesDevice(f->engine)) {
     PetscMemType bmem, xmem;
 
     PetscCall(MatDenseGetArrayReadAndMemType(B, &b, &bmem));
@@ -381,8 +320,20 @@ static PetscErrorCode MatMatSolveTranspose_SyncILU(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatSyncILUGetStatistics_SyncILU(Mat F, SyncILUStatistics *statistics)
+{
+  Mat_SyncILU *f = (Mat_SyncILU *)F->data;
+
+  PetscFunctionBegin;
+  PetscCheck(f->engine, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "Statistics are there after MatILUFactorSymbolic()");
+  PetscCall(PetscMemzero(statistics, sizeof(*statistics)));
+  PetscCall(SyncILUEngineStatistics(f->engine, statistics));
+  statistics->analyses += f->analyses;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
-   MatSyncILUGetStatistics - what a factorization is and what it took
+   MatSyncILUGetStatistics - Gets what a factorization is and what it took
 
    Not Collective
 
@@ -398,18 +349,9 @@ static PetscErrorCode MatMatSolveTranspose_SyncILU(Mat F, Mat B, Mat X)
 @*/
 PetscErrorCode MatSyncILUGetStatistics(Mat F, SyncILUStatistics *statistics)
 {
-  PetscBool    is;
-  Mat_SyncILU *f;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscCall(MatIsFactor_SyncILU(F, &is));
-  PetscCheck(is, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Not a factor of solver type " MATSOLVERSYNCILU);
-  f = (Mat_SyncILU *)F->data;
-  PetscCheck(f->engine, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "Statistics are there after MatILUFactorSymbolic()");
-  PetscCall(PetscMemzero(statistics, sizeof(*statistics)));
-  PetscCall(SyncILUEngineStatistics(f->engine, statistics));
-  statistics->analyses = f->analyses;
+  PetscUseMethod(F, "MatSyncILUGetStatistics_C", (Mat, SyncILUStatistics *), (F, statistics));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -450,35 +392,44 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
   if (s.levels[0] < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not counted, for lack of memory on the device\n"));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "levels: L %" PetscInt_FMT " (rows a level: mean %g, max %" PetscInt_FMT "), U %" PetscInt_FMT " (mean %g, max %" PetscInt_FMT ")\n", s.levels[0], s.levels[0] ? (double)s.rows / s.levels[0] : 0.0, s.level_rows[0], s.levels[1],
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "levels: L %" PetscInt_FMT " (rows a level: mean %g, max %" PetscInt_FMT "), U %" PetscInt_FMT
+                                     " (mean %g, max %" PetscInt_FMT ")\n",
+                                     s.levels[0], s.levels[0] ? (double)s.rows / s.levels[0] : 0.0, s.level_rows[0], s.levels[1],
                                      s.levels[1] ? (double)s.rows / s.levels[1] : 0.0, s.level_rows[1]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted, (double)s.shift_amount, s.shift_attempts));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted,
+                                   (double)s.shift_amount, s.shift_attempts));
   if (s.diagonals_added) PetscCall(PetscViewerASCIIPrintf(viewer, "missing diagonal entries added: %" PetscInt_FMT "\n", s.diagonals_added));
   if (s.failed_row >= 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix, value %g\n", s.failed_row, MatrixRow(f->engine, s.failed_row), (double)s.failed_pivot));
-  PetscCall(SyncILUSettingsView(&f->settings, viewer));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix, value %g\n",
+                                     s.failed_row, MatrixRow(f->engine, s.failed_row), (double)s.failed_pivot));
+  PetscCall(SyncILUSettingsView(&f->shared->settings, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "symbolic phases: %" PetscInt_FMT ", numeric phases: %" PetscInt_FMT "\n", s.analyses, s.factorizations));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "entries: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n", f->engine->pattern.nl, f->engine->pattern.nu, f->engine->pattern.row ? "permuted" : "natural"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "entries: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n", f->engine->pattern.nl,
+                                     f->engine->pattern.nu, f->engine->pattern.row ? "permuted" : "natural"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   MATSOLVERSYNCILU = "syncilu" - incomplete LU factorization without synchronization between levels, on the CPU's threads or on a GPU
+   MATSOLVERSYNCILU = "syncilu" - incomplete LU factorization without synchronization between levels, on the
+   CPU's threads or on a GPU
 
-   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices, through `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor().
+   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices, through `PCSYNCILU`, `PCILU` (-pc_type ilu
+   -pc_factor_mat_solver_type syncilu), or MatGetFactor().
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
-+  -pc_syncilu_backend (auto|host|cuda)                            - where it runs
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|list|flow)  - how a GPU finds the entries that two rows share
-.  -pc_syncilu_prefetch (true|false)                               - find them while waiting for the row
-.  -pc_syncilu_vector_size (0|1|2|4|8|16|32)                       - lanes a row, 0 lets the library choose
-.  -pc_syncilu_analysis (auto|none|asap|alap)                      - order in which rows are handed out
-.  -pc_syncilu_solve (auto|csr|mr|hyb|ell|flow|levelset)           - how a GPU runs the triangular solves
-.  -pc_syncilu_threads <n>                                         - threads on the host, default OMP_NUM_THREADS, else 1
-.  -pc_syncilu_relax <w>                                           - dropped fill is added times w to the diagonal, 0 <= w <= 1
--  -pc_syncilu_check                                               - compare with the serial reference
++  -pc_syncilu_backend (auto|host|cuda)       - where it runs
+.  -pc_syncilu_update (auto|vect|list)        - how a GPU finds the entries that two rows share
+.  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
+.  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
+.  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out
+.  -pc_syncilu_solve (auto|csr|ell)        - how a GPU runs the triangular solves
+.  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
+.  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
+-  -pc_syncilu_check                          - compare with the serial reference
 
    Level: beginner
 
@@ -489,10 +440,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 M*/
 PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
 {
-  Mat_SyncILU     *f;
-  Mat              F;
-  PetscObject      container;
-  SyncILUSettings *settings;
+  Mat_SyncILU   *f;
+  Mat            F;
+  PetscContainer container;
 
   PetscFunctionBegin;
   (void)type; /* registered for MAT_FACTOR_ILU alone */
@@ -502,13 +452,12 @@ PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
   PetscCall(MatSetUp(F));
   PetscCall(PetscNew(&f));
   F->data = f;
-  SyncILUSettingsInitialize(&f->settings);
-  PetscCall(PetscObjectQuery((PetscObject)A, SYNCILU_SETTINGS_KEY, &container));
-  if (container) {
-    PetscCall(PetscContainerGetPointer((PetscContainer)container, (void **)&settings));
-    f->settings = *settings;
-    f->frompc   = PETSC_TRUE;
-  }
+  PetscCall(PetscObjectQuery((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject *)&container));
+  if (container) PetscCall(PetscObjectReference((PetscObject)container));
+  else PetscCall(SyncILUSharedCreate(&container));
+  PetscCall(MatSyncILUComposeShared(F, container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(SyncILUGetShared((PetscObject)F, &f->shared));
 
   F->ops->destroy           = MatDestroy_SyncILU;
   F->ops->view              = MatView_SyncILU;
@@ -527,6 +476,7 @@ PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
   PetscCall(PetscFree(F->defaultvectype));
   PetscCall(PetscStrallocpy(A->defaultvectype, &F->defaultvectype));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_SyncILU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSyncILUGetStatistics_C", MatSyncILUGetStatistics_SyncILU));
   *factor = F;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,7 +9,8 @@ PetscLogEvent SYNCILU_Analysis, SYNCILU_Factor, SYNCILU_Solve;
 static PetscBool SyncILUPackageInitialized = PETSC_FALSE;
 
 /*@C
-   SyncILUFinalizePackage - forgets that the package was initialized, so that it registers again after the next PetscInitialize()
+   SyncILUFinalizePackage - forgets that the package was initialized, so that it registers again after the
+   next PetscInitialize()
 
    Not Collective
 
@@ -23,14 +24,15 @@ static PetscBool SyncILUPackageInitialized = PETSC_FALSE;
 PetscErrorCode SyncILUFinalizePackage(void)
 {
   PetscFunctionBegin;
-#if defined(SYNCILU_HAVE_CUDA)
-  PetscCall(SyncILUCUDAFinalize());
-#endif
+  PetscCall(SyncILUEngineFinalize());
   SyncILUPackageInitialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The private headers, whose structures are compiled in here, change with every minor version; and a PETSc with other scalars or indices takes other arguments altogether. */
+/*
+   The private headers, whose structures are compiled in here, change with every minor version; and a PETSc
+   with other scalars or indices takes other arguments altogether.
+*/
 static PetscErrorCode CheckPETSc(void)
 {
   PetscInt64    number[4] = {-1, -1, -1, -1};
@@ -50,26 +52,35 @@ static PetscErrorCode CheckPETSc(void)
     memcpy(&major, &number[0], sizeof(major));
     memcpy(&minor, &number[1], sizeof(minor));
   }
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "syncilu was built for PETSc %d.%d and cannot be loaded into PETSc %d.%d: build it for that version", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
-  PetscCheck(bits == 8 * (int)sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "syncilu was built for a PETSc with %d-bit indices and cannot be loaded into one with %d-bit indices: build it for that one", (int)(8 * sizeof(PetscInt)), bits);
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "syncilu was built for PETSc %d.%d and cannot be loaded into PETSc %d.%d: build it for that version", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR,
+             major, minor);
+  PetscCheck(bits == 8 * (int)sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "syncilu was built for a PETSc with %d-bit indices and cannot be loaded into one with %d-bit indices: build it for that one",
+             (int)(8 * sizeof(PetscInt)), bits);
   PetscCall(PetscDataTypeFromString("scalar", &scalar, &known[0]));
   PetscCall(PetscDataTypeFromString("real", &real, &known[1]));
-  PetscCheck(known[0] && known[1] && scalar == PETSC_SCALAR && real == PETSC_REAL, PETSC_COMM_SELF, PETSC_ERR_LIB, "syncilu was built for a PETSc with %s scalars and cannot be loaded into one with %s scalars: build it for that one", PetscDataTypes[PETSC_SCALAR], PetscDataTypes[scalar]);
+  PetscCheck(known[0] && known[1] && scalar == PETSC_SCALAR && real == PETSC_REAL, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "syncilu was built for a PETSc with %s scalars and cannot be loaded into one with %s scalars: build it for that one", PetscDataTypes[PETSC_SCALAR],
+             PetscDataTypes[scalar]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
-   SyncILUInitializePackage - registers the preconditioner `PCSYNCILU`, the solver type `MATSOLVERSYNCILU` and the log events
+   SyncILUInitializePackage - registers the preconditioner `PCSYNCILU`, the solver type `MATSOLVERSYNCILU` and
+   the log events
 
    Not Collective
 
    Level: developer
 
    Note:
-   Called when PETSc loads the library (-dll_append, PetscDLLibraryAppend()). A program that links with the library calls it after PetscInitialize().
+   Called when PETSc loads the library (-dll_append, PetscDLLibraryAppend()). A program that links with the
+   library calls it after PetscInitialize().
 
    Errors:
-   PETSC_ERR_LIB if the PETSc that runs is of another minor version than the one this library was built for, or has other scalars or indices.
+   PETSC_ERR_LIB if the PETSc that runs is of another minor version than the one this library was built for,
+   or has other scalars or indices.
 
 .seealso: `SyncILUFinalizePackage()`
 @*/
@@ -80,7 +91,10 @@ PetscErrorCode SyncILUInitializePackage(void)
   PetscCall(CheckPETSc());
   SyncILUPackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCSYNCILU, PCCreate_SyncILU));
-  /* MatSolverTypeRegister() initializes the package too, but only after it has looked at the list of solver types, and then replaces the list (PETSc 3.18) */
+  /*
+     MatSolverTypeRegister() initializes the package too, but only after it has looked at the list of solver
+     types, and then replaces the list (PETSc 3.18)
+  */
   PetscCall(MatInitializePackage());
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
@@ -96,9 +110,14 @@ SYNCILU_EXTERN PetscErrorCode PetscDLLibraryRegister_petscsyncilu(void);
 /* PETSc derives the name of this function from the name of the library. */
 PetscErrorCode PetscDLLibraryRegister_petscsyncilu(void)
 {
-  /* A process may hold two PETSc libraries: the one that loads this plugin, and the one this plugin was linked with, which then was never initialized. No PETSc function of it may be called. */
+  /*
+     A process may hold two PETSc libraries: the one that loads this plugin, and the one this plugin was
+     linked with, which then was never initialized. No PETSc function of it may be called.
+  */
   if (PETSC_COMM_WORLD == MPI_COMM_NULL) {
-    fprintf(stderr, "syncilu was built for another PETSc library (version %d.%d, %s scalars, %d-bit indices) than the one that loads it: build it for that one\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PetscDefined(USE_COMPLEX) ? "complex" : "real", (int)(8 * sizeof(PetscInt)));
+    fprintf(stderr,
+            "syncilu was built for another PETSc library (version %d.%d, %s scalars, %d-bit indices) than the one that loads it: build it for that one\n",
+            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PetscDefined(USE_COMPLEX) ? "complex" : "real", (int)(8 * sizeof(PetscInt)));
     return PETSC_ERR_LIB;
   }
   PetscFunctionBegin;
@@ -119,7 +138,8 @@ PetscErrorCode PetscDLLibraryRegister_petscsyncilu(void)
    Level: beginner
 
    Note:
-   The version of the header is in `SYNCILU_VERSION_MAJOR`, `SYNCILU_VERSION_MINOR` and `SYNCILU_VERSION_PATCH`.
+   The version of the header is in `SYNCILU_VERSION_MAJOR`, `SYNCILU_VERSION_MINOR` and
+   `SYNCILU_VERSION_PATCH`.
 @*/
 PetscErrorCode SyncILUGetVersion(PetscInt *major, PetscInt *minor, PetscInt *patch)
 {

@@ -1,5 +1,6 @@
 /*
-   The symbolic phase: from the pattern of a matrix, an ordering and the levels of fill to the pattern of L and U.
+   The symbolic phase: from the pattern of a matrix, an ordering and the levels of fill to the pattern of L
+   and U.
 */
 #include "engine.h"
 
@@ -25,16 +26,21 @@ PetscInt64 SyncILUPatternBytes(const SyncILUPattern *p)
   return (PetscInt64)sizeof(PetscInt) * (2 * (n + 1) + p->lptr[n] + p->uptr[n] + (p->row ? 3 * n : 0));
 }
 
-/* Every row of the matrix must have ascending columns inside the matrix: the factorization relies on it, and the matrix may come from arrays of the user. */
+/*
+   Every row of the matrix must have ascending columns inside the matrix: the factorization relies on it, and
+   the matrix may come from arrays of the user.
+*/
 static PetscErrorCode CheckRows(const SyncILUCSR *A)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < A->n; i++) {
     for (PetscInt k = A->i[i]; k < A->i[i + 1]; k++) {
-      PetscCheck(A->j[k] >= 0 && A->j[k] < A->n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " has column %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " columns", i, A->j[k], A->n);
+      PetscCheck(A->j[k] >= 0 && A->j[k] < A->n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "Row %" PetscInt_FMT " has column %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " columns", i, A->j[k], A->n);
       if (k == A->i[i]) continue;
       PetscCheck(A->j[k] != A->j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " more than once", i, A->j[k]);
-      PetscCheck(A->j[k] > A->j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of row %" PetscInt_FMT " are not sorted: %" PetscInt_FMT " stands before %" PetscInt_FMT, i, A->j[k - 1], A->j[k]);
+      PetscCheck(A->j[k] > A->j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+                 "The columns of row %" PetscInt_FMT " are not sorted: %" PetscInt_FMT " stands before %" PetscInt_FMT, i, A->j[k - 1], A->j[k]);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -44,8 +50,12 @@ static PetscErrorCode CheckRows(const SyncILUCSR *A)
 static PetscErrorCode MissingDiagonal(const SyncILUPattern *p, PetscInt i)
 {
   PetscFunctionBegin;
-  PetscCheck(!p->row, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Row %" PetscInt_FMT " of the matrix (row %" PetscInt_FMT " of the factor) has no entry in column %" PetscInt_FMT ", its diagonal in the factor; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill", p->row[i], i, p->col[i]);
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Matrix is missing the diagonal entry of row %" PetscInt_FMT "; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill", i);
+  PetscCheck(!p->row, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Row %" PetscInt_FMT " of the matrix (row %" PetscInt_FMT " of the factor) has no entry in column %" PetscInt_FMT
+             ", its diagonal in the factor; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill",
+             p->row[i], i, p->col[i]);
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+          "Matrix is missing the diagonal entry of row %" PetscInt_FMT "; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill", i);
 }
 
 /* ILU(0): the pattern is that of the (permuted) matrix. */
@@ -107,7 +117,9 @@ typedef struct {
 static PetscErrorCode Reserve(IntList *l, PetscInt more, PetscInt row)
 {
   PetscFunctionBegin;
-  PetscCheck(l->len <= PETSC_MAX_INT - more, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The factor has more than %" PetscInt_FMT " entries by row %" PetscInt_FMT ": fewer levels of fill, or a PETSc with 64-bit indices", (PetscInt)PETSC_MAX_INT, row);
+  PetscCheck(l->len <= PETSC_MAX_INT - more, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The factor has more than %" PetscInt_FMT " entries by row %" PetscInt_FMT ": fewer levels of fill, or a PETSc with 64-bit indices",
+             (PetscInt)PETSC_MAX_INT, row);
   if (l->len + more > l->max) {
     PetscInt *v;
 
@@ -120,25 +132,32 @@ static PetscErrorCode Reserve(IntList *l, PetscInt more, PetscInt row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What ILU(k) works with. */
+typedef struct {
+  PetscInt *next; /* the row being built, a sorted linked list that starts and ends at n */
+  PetscInt *lev;  /* the levels of its entries, -1 for a column that is not in it */
+  IntList   L, U; /* the columns of the rows before it */
+  IntList   ulev; /* and the levels of those of U */
+} Work;
+
 /*
-   ILU(k): an entry that elimination with column k creates from entries (i,k) and (k,j) has level lev(i,k) + lev(k,j) + 1, and stays if that is at most k.
-   The row being built is a sorted linked list next[], which starts and ends at n.
+   An entry that elimination with column k creates from entries (i,k) and (k,j) has level lev(i,k) + lev(k,j)
+   + 1, and stays if that is at most fill.levels.
 */
-static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPattern *p)
+static PetscErrorCode LevelRows(const SyncILUCSR *A, SyncILUFill fill, SyncILUPattern *p, Work *work)
 {
-  const PetscInt n = A->n;
-  PetscInt      *next, *lev;
-  IntList        L = {NULL, 0, 0}, U = {NULL, 0, 0}, ulev = {NULL, 0, 0};
+  const PetscInt n    = A->n;
+  PetscInt      *next = work->next, *lev = work->lev;
+  IntList       *L = &work->L, *U = &work->U, *ulev = &work->ulev;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n + 1, &next, n, &lev));
-  for (PetscInt i = 0; i < n; i++) lev[i] = -1; /* -1: not in the row */
+  for (PetscInt i = 0; i < n; i++) lev[i] = -1;
   for (PetscInt i = 0; i < n; i++) {
     const PetscInt r  = p->row ? p->row[i] : i;
     PetscInt       nl = 0, nu = 0, at = n;
 
-    p->lptr[i] = L.len;
-    p->uptr[i] = U.len;
+    p->lptr[i] = L->len;
+    p->uptr[i] = U->len;
     next[n]    = n;
     for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) {
       const PetscInt j = p->colinv ? p->colinv[A->j[k]] : A->j[k];
@@ -162,7 +181,7 @@ static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPatte
       if (lev[k] >= fill.levels) continue;
       at = k;
       for (PetscInt q = p->uptr[k]; q < p->uptr[k + 1]; q++) {
-        const PetscInt j = U.v[q], l = lev[k] + ulev.v[q] + 1;
+        const PetscInt j = U->v[q], l = lev[k] + ulev->v[q] + 1;
 
         if (l > fill.levels) continue;
         if (lev[j] < 0) {
@@ -176,29 +195,42 @@ static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPatte
     }
     if (lev[i] < 0) PetscCall(MissingDiagonal(p, i));
     for (PetscInt j = next[i]; j < n; j = next[j]) nu++;
-    PetscCall(Reserve(&L, nl, i));
-    PetscCall(Reserve(&U, nu, i));
-    PetscCall(Reserve(&ulev, nu, i));
+    PetscCall(Reserve(L, nl, i));
+    PetscCall(Reserve(U, nu, i));
+    PetscCall(Reserve(ulev, nu, i));
     for (PetscInt j = next[n]; j < n; j = next[j]) {
-      if (j < i) L.v[L.len++] = j;
+      if (j < i) L->v[L->len++] = j;
       else if (j > i) {
-        U.v[U.len++]       = j;
-        ulev.v[ulev.len++] = lev[j];
+        U->v[U->len++]       = j;
+        ulev->v[ulev->len++] = lev[j];
       }
       lev[j] = -1;
     }
-    p->uptr[i + 1] = U.len;
+    p->uptr[i + 1] = U->len;
   }
-  p->lptr[n] = L.len;
-  p->uptr[n] = U.len;
-  PetscCall(PetscFree2(next, lev));
-  PetscCall(PetscFree(ulev.v));
-  PetscCall(PetscMalloc1(L.len, &p->lcol));
-  PetscCall(PetscArraycpy(p->lcol, L.v, L.len));
-  PetscCall(PetscFree(L.v));
-  PetscCall(PetscMalloc1(U.len, &p->ucol));
-  PetscCall(PetscArraycpy(p->ucol, U.v, U.len));
-  PetscCall(PetscFree(U.v));
+  p->lptr[n] = L->len;
+  p->uptr[n] = U->len;
+  PetscCall(PetscMalloc1(L->len, &p->lcol));
+  PetscCall(PetscArraycpy(p->lcol, L->v, L->len));
+  PetscCall(PetscMalloc1(U->len, &p->ucol));
+  PetscCall(PetscArraycpy(p->ucol, U->v, U->len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPattern *p)
+{
+  Work           work;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&work, sizeof(work)));
+  PetscCall(PetscMalloc2(A->n + 1, &work.next, A->n, &work.lev));
+  ierr = LevelRows(A, fill, p, &work);
+  PetscCall(PetscFree2(work.next, work.lev));
+  PetscCall(PetscFree(work.L.v));
+  PetscCall(PetscFree(work.U.v));
+  PetscCall(PetscFree(work.ulev.v));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,20 +246,22 @@ static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPatte
 -  fill - levels of fill, and whether missing diagonal entries are added
 
    Output Parameter:
-.  p - the pattern of L and U
+.  p - the pattern of L and U, empty after an error
 
    Errors:
-   A column outside the matrix, unsorted or repeated columns, a missing diagonal entry: each names the row. More entries than a PetscInt counts.
+   A column outside the matrix, unsorted or repeated columns, a missing diagonal entry: each names the row.
+   More entries than a PetscInt counts.
 */
 PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *A, const PetscInt *row, const PetscInt *col, SyncILUFill fill, SyncILUPattern *p)
 {
   const PetscInt n = A->n;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(p, sizeof(*p)));
+  PetscCall(CheckRows(A));
   p->n   = n;
   p->nnz = A->i[n];
-  PetscCall(CheckRows(A));
   PetscCall(PetscMalloc1(n + 1, &p->lptr));
   PetscCall(PetscMalloc1(n + 1, &p->uptr));
   p->lptr[0] = p->uptr[0] = 0;
@@ -241,8 +275,9 @@ PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *A, const PetscInt *row, co
       p->colinv[col[i]] = i;
     }
   }
-  if (fill.levels) PetscCall(Levels(A, fill, p));
-  else PetscCall(ZeroLevels(A, fill.diagonal_fill, p));
+  ierr = fill.levels ? Levels(A, fill, p) : ZeroLevels(A, fill.diagonal_fill, p);
+  if (ierr) PetscCall(SyncILUPatternDestroy(p));
+  PetscCall(ierr);
   p->nl = p->lptr[n];
   p->nu = p->uptr[n];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,60 +1,20 @@
 /*
    PCSYNCILU: block Jacobi with one block a rank, whose blocks are factored by MATSOLVERSYNCILU.
 
-   The block is the business of an inner PCILU, so that every option and setter of PCILU is PETSc's own and forwarded. Here remain the block of the matrix, the local vectors, and our settings.
+   The block is the business of an inner PCILU, so that every option and setter of PCILU is PETSc's own and
+   forwarded. Here remain the block of the matrix, the local vectors, and our settings.
 */
 #include "syncilu_impl.h"
 
 typedef struct {
-  PC              ilu;  /* on the diagonal block of this rank */
-  Vec             x, y; /* the local part of vectors of several ranks, without storage of their own; NULL on one rank */
-  SyncILUSettings settings;
-  PetscBool       inplace;          /* asked for, which is not honoured */
-  PetscBool       ordered, reorder; /* by the user: an ordering, and one changed for a diagonal without zeros */
+  PC             ilu;  /* on the diagonal block of this rank */
+  Vec            x, y; /* the local part of vectors, without storage of their own; NULL on one rank */
+  PetscContainer container;
+  SyncILUShared *shared;
+  PetscBool      inplace; /* asked for, which is not honoured */
+  PetscBool      ordered; /* the user asked for an ordering, */
+  PetscBool      reorder; /* and for one changed for a diagonal without zeros */
 } PC_SyncILU;
-
-PetscErrorCode PCSyncILUGetSettings(PC pc, SyncILUSettings **settings)
-{
-  MatSolverType type;
-  PetscBool     is;
-  Mat           F;
-
-  PetscFunctionBegin;
-  *settings = NULL;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &is));
-  if (is) {
-    *settings = &((PC_SyncILU *)pc->data)->settings;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &is));
-  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCFactorGetMatSolverType(pc, &type));
-  PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &is));
-  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCFactorSetUpMatSolverType(pc));
-  PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatSyncILUGetSettings(F, settings));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A PCSYNCILU that was set up is set up anew, as by PCFactorSetLevels(); the factor of a PCILU takes the change at its next phase. */
-PetscErrorCode PCSyncILUSettingsChanged(PC pc)
-{
-  PetscBool is;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &is));
-  if (is) {
-    PetscCall(PCReset(((PC_SyncILU *)pc->data)->ilu));
-    pc->setupcalled = PETSC_FALSE;
-  } else {
-    Mat F;
-
-    PetscCall(PCFactorGetMatrix(pc, &F));
-    PetscCall(MatSyncILUSettingsChanged(F));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The block of the inner preconditioner, once there is a matrix. */
 static PetscErrorCode SetBlock(PC pc)
@@ -66,9 +26,14 @@ static PetscErrorCode SetBlock(PC pc)
 
   PetscFunctionBegin;
   PetscCheck(pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix must be given first, for example with KSPSetOperators()");
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &ok, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJPERM, MATMPIAIJPERM, MATSEQAIJCRL, MATMPIAIJCRL, MATSEQAIJSELL, MATMPIAIJSELL, MATSEQAIJMKL, MATMPIAIJMKL, ""));
-  PetscCheck(ok, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC type " PCSYNCILU " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse and the types derived from aij", ((PetscObject)pc->pmat)->type_name);
-  PetscCheck(pc->pmat->rmap->N == pc->pmat->cmap->N && pc->pmat->rmap->n == pc->pmat->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix with square diagonal blocks, here %" PetscInt_FMT " rows and %" PetscInt_FMT " columns of %" PetscInt_FMT " and %" PetscInt_FMT,
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &ok, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJPERM, MATMPIAIJPERM,
+                                      MATSEQAIJCRL, MATMPIAIJCRL, MATSEQAIJSELL, MATMPIAIJSELL, MATSEQAIJMKL, MATMPIAIJMKL, ""));
+  PetscCheck(ok, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC type " PCSYNCILU " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse and the types derived from aij",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCheck(pc->pmat->rmap->N == pc->pmat->cmap->N && pc->pmat->rmap->n == pc->pmat->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "Must be square matrix with square diagonal blocks, here %" PetscInt_FMT " rows and %" PetscInt_FMT " columns of %" PetscInt_FMT
+             " and %" PetscInt_FMT,
              pc->pmat->rmap->n, pc->pmat->cmap->n, pc->pmat->rmap->N, pc->pmat->cmap->N);
   PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
@@ -78,72 +43,81 @@ static PetscErrorCode SetBlock(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls that make the inner preconditioner create its factor, which takes our settings from the matrix. */
-static PetscErrorCode WithSettings(PC pc, PetscErrorCode (*call)(PC))
+/* The part of the setup that is this rank's alone. */
+static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
 {
-  PC_SyncILU    *s = (PC_SyncILU *)pc->data;
-  PetscContainer container;
-  Mat            block;
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PCGetOperators(s->ilu, NULL, &block));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, &s->settings));
-  PetscCall(PetscObjectCompose((PetscObject)block, SYNCILU_SETTINGS_KEY, (PetscObject)container));
-  ierr = (*call)(s->ilu);
-  /* on error too: the matrix must not keep a pointer into this preconditioner */
-  PetscCall(PetscObjectCompose((PetscObject)block, SYNCILU_SETTINGS_KEY, NULL));
-  PetscCall(PetscContainerDestroy(&container));
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSetUp_SyncILU(PC pc)
-{
-  PC_SyncILU    *s = (PC_SyncILU *)pc->data;
-  MatSolverType  type;
-  PetscBool      same;
-  PCFailedReason reason;
-  PetscMPIInt    size;
+  PC_SyncILU   *s = (PC_SyncILU *)pc->data;
+  MatSolverType type;
+  PetscBool     same;
 
   PetscFunctionBegin;
   PetscCall(SetBlock(pc));
   PetscCall(PCFactorGetMatSolverType(s->ilu, &type));
   PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &same));
-  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "-pc_factor_mat_solver_type %s: PC type " PCSYNCILU " factors with " MATSOLVERSYNCILU " only; use -pc_type ilu for other solver types", type);
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "-pc_factor_mat_solver_type %s: PC type " PCSYNCILU " factors with " MATSOLVERSYNCILU " only; use -pc_type ilu for other solver types", type);
   if (s->inplace) PetscCall(PetscInfo(pc, "In-place factorization is not honoured: the factor keeps storage of its own, and the matrix its values\n"));
-  /* the natural ordering, if nobody asked for another, without the index sets that say so: they take longer than the factorization on a GPU */
+  /*
+     without index sets for the natural ordering, where nobody asked for another one: to make them takes
+     longer than to factor on a GPU
+  */
   if (!s->ilu->setupcalled && !s->ordered) PetscCall(PCFactorSetMatOrderingType(s->ilu, s->reorder ? MATORDERINGNATURAL : MATORDERINGEXTERNAL));
   if (s->ilu->setupcalled) {
     Mat F;
 
-    /* PCILU takes the error of the last numeric phase for one of the symbolic phase, and would never factor again */
+    /*
+       PCILU takes the error of the last numeric phase for one of the symbolic phase, and would factor no more
+    */
     PetscCall(PCFactorGetMatrix(s->ilu, &F));
     PetscCall(MatFactorClearError(F));
   }
-  PetscCall(WithSettings(pc, PCSetUp));
-  PetscCall(PCGetFailedReason(s->ilu, &reason));
+  PetscCall(PCSyncILUSetUpILU(s->ilu, PCSetUp, s->container));
+  PetscCall(PCGetFailedReason(s->ilu, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_SyncILU(PC pc)
+{
+  PC_SyncILU    *s      = (PC_SyncILU *)pc->data;
+  PCFailedReason reason = PC_NOERROR;
+  PetscMPIInt    size, rank;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  ierr = SetUpBlock(pc, &reason);
   if (size > 1) {
-    PetscMPIInt mine = (PetscMPIInt)reason, any;
+    PetscMPIInt mine[2] = {(PetscMPIInt)ierr, (PetscMPIInt)reason}, any[2];
 
-    /* a rank whose block broke down stops all, at a point where all are */
-    PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-    reason = (PCFailedReason)any;
-    if (!s->x) {
-      Mat block;
+    /*
+       a rank whose block broke down stops all, at a point where all are; and so does one that returns an
+       error, for which the others would wait
+    */
+    PetscCallMPI(MPI_Allreduce(mine, any, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+    if (any[0]) {
+      PetscMPIInt first;
 
-      PetscCall(PCGetOperators(s->ilu, NULL, &block));
-      PetscCall(MatCreateVecs(block, &s->x, &s->y));
+      PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+      mine[0] = ierr ? rank : size;
+      PetscCallMPI(MPI_Allreduce(mine, &first, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+      PetscCheck(ierr, PETSC_COMM_SELF, (PetscErrorCode)any[0], "The block of rank %d cannot be factored, its error says why", first);
     }
+    reason = (PCFailedReason)any[1];
+  }
+  PetscCall(ierr);
+  if (size > 1 && !s->x) {
+    Mat block;
+
+    PetscCall(PCGetOperators(s->ilu, NULL, &block));
+    PetscCall(MatCreateVecs(block, &s->x, &s->y));
   }
   pc->failedreason = reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   The operations of the inner preconditioner are called directly: PCApply() would set it up again where the matrix has new values that this preconditioner was not, or (reuse) is not to be, set up for.
+   The operations of the inner preconditioner are called directly: PCApply() would set it up again where the
+   matrix has new values that this preconditioner was not, or (reuse) is not to be, set up for.
 */
 static PetscErrorCode ApplyLocal(PC pc, Vec x, Vec y, PetscErrorCode (*apply)(PC, Vec, Vec))
 {
@@ -199,7 +173,7 @@ static PetscErrorCode PCReset_SyncILU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In-place factorization would have the factor in the matrix' own arrays; ours is split in lower and upper part. */
+/* In place, the factor would be in the matrix' own arrays; ours is split in lower and upper part. */
 static PetscErrorCode PCFactorSetUseInPlace_SyncILU(PC pc, PetscBool flg)
 {
   PetscFunctionBegin;
@@ -228,15 +202,24 @@ static PetscErrorCode WantIndexSets(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A preconditioner that was set up is set up anew, as by PCFactorSetLevels(). */
+static PetscErrorCode SettingsChanged_SyncILU(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset(((PC_SyncILU *)pc->data)->ilu));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOptionsObject)
 {
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
-  SyncILUSettings before = s->settings;
+  SyncILUSettings before = s->shared->settings;
   PetscBool       inplace, same, ordered, reorder;
   const char     *prefix;
 
   PetscFunctionBegin;
-  PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &s->settings));
+  PetscCall(SyncILUSettingsSetFromOptions(PetscOptionsObject, &s->shared->settings));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
@@ -251,8 +234,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
     PetscCall(PCFactorSetUseInPlace(s->ilu, PETSC_FALSE));
     s->inplace = PETSC_TRUE;
   }
-  PetscCall(PetscMemcmp(&before, &s->settings, sizeof(before), &same));
-  if (!same && pc->setupcalled) PetscCall(PCSyncILUSettingsChanged(pc));
+  PetscCall(PetscMemcmp(&before, &s->shared->settings, sizeof(before), &same));
+  if (!same && pc->setupcalled) PetscCall(SettingsChanged_SyncILU(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,13 +291,17 @@ static PetscErrorCode PCFactorGetMatrix_SyncILU(PC pc, Mat *F)
 
 static PetscErrorCode PCFactorSetUpMatSolverType_SyncILU(PC pc)
 {
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
   PetscFunctionBegin;
   PetscCall(SetBlock(pc));
-  PetscCall(WithSettings(pc, PCFactorSetUpMatSolverType));
+  PetscCall(PCSyncILUCallWithShared(s->ilu, PCFactorSetUpMatSolverType, s->container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Setting the levels after the setup resets the inner preconditioner, so this one must be set up again too. */
+/*
+   PCILU resets itself when its levels are set after the setup; then this preconditioner is set up again too.
+*/
 static PetscErrorCode PCFactorSetLevels_SyncILU(PC pc, PetscInt levels)
 {
   PC_SyncILU *s = (PC_SyncILU *)pc->data;
@@ -392,15 +379,18 @@ static PetscErrorCode PCDestroy_SyncILU(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_SyncILU(pc));
   PetscCall(PCDestroy(&s->ilu));
+  PetscCall(PCSyncILUComposeShared(pc, NULL));
+  PetscCall(PetscContainerDestroy(&s->container));
   FORWARDED(UNCOMPOSE)
   OWN(UNCOMPOSE)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   PCSyncILUGetStatistics - what the factorization of this rank's block is and what it took
+   PCSyncILUGetStatistics - Gets what the factorization of this rank's block is and what it took
 
    Not Collective
 
@@ -426,35 +416,42 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 }
 
 /*MC
-   PCSYNCILU - exact incomplete LU factorization without synchronization between levels; on several ranks block Jacobi with one block a rank
+   PCSYNCILU - exact incomplete LU factorization without synchronization between levels; on several ranks
+   block Jacobi with one block a rank
 
    Options Database Keys:
 +  -pc_factor_levels <k>                                           - levels of fill
 .  -pc_factor_mat_ordering_type (natural|nd|1wd|rcm|qmd)           - ordering of the block
-.  -pc_factor_shift_type (none|nonzero|positive_definite|inblocks) - what to do about small pivots, and -pc_factor_shift_amount
+.  -pc_factor_shift_type (none|nonzero|positive_definite|inblocks) - what to do about small pivots
+.  -pc_factor_shift_amount <a>                                     - by how much
 .  -pc_factor_...                                                  - all others of `PCILU`
-.  -pc_syncilu_relax <w>                                           - relaxed (modified) ILU, 0.99 is good for elliptic problems
+.  -pc_syncilu_relax <w>                                           - relaxed (modified) ILU, 0 <= w <= 1
 .  -pc_syncilu_threads <n>                                         - threads on the host
 -  -pc_syncilu_...                                                 - see `MATSOLVERSYNCILU`
 
    Level: beginner
 
    Notes:
-   Takes matrices of type aij and of the types derived from it. The same factorization is available as -pc_type ilu -pc_factor_mat_solver_type syncilu, and with the prefix sub_ below `PCBJACOBI` and
-   `PCASM`.
+   Takes matrices of type aij and of the types derived from it. The same factorization is available as
+   -pc_type ilu -pc_factor_mat_solver_type syncilu, and with the prefix sub_ below `PCBJACOBI` and `PCASM`.
 
-   Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same iterations.
+   Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same
+   iterations.
 
-   Where no ordering is asked for the view says external: it is the natural one, without the index sets that `MatGetOrdering()` makes for it.
+   Where no ordering is asked for the view says external: it is the natural one, without the index sets that
+   `MatGetOrdering()` makes for it.
 
-   In-place factorization (-pc_factor_in_place) is accepted, but the factor always has storage of its own; the view says so.
+   In-place factorization (-pc_factor_in_place) is accepted, but the factor always has storage of its own; the
+   view says so.
 
-   A zero pivot or one that is not a number ends the solve with KSP_DIVERGED_PC_FAILED and is named by -info and the view, on all ranks if on one.
+   A zero pivot or one that is not a number ends the solve with KSP_DIVERGED_PC_FAILED and is named by -info
+   and the view, on all ranks if on one.
 
    References:
    M. Freire, E. Dufrechou, P. Ezzatti, PDP 2025, for factorizations without synchronization on GPUs.
 
-.seealso: `PCILU`, `PCBJACOBI`, `MATSOLVERSYNCILU`, `PCSyncILUSetRelax()`, `PCSyncILUSetThreads()`, `PCSyncILUSetBackend()`, `PCSyncILUGetStatistics()`, `PCFactorSetLevels()`
+.seealso: `PCILU`, `PCBJACOBI`, `MATSOLVERSYNCILU`, `PCSyncILUSetRelax()`, `PCSyncILUSetThreads()`,
+`PCSyncILUSetBackend()`, `PCSyncILUGetStatistics()`, `PCFactorSetLevels()`
 M*/
 PetscErrorCode PCCreate_SyncILU(PC pc)
 {
@@ -463,7 +460,10 @@ PetscErrorCode PCCreate_SyncILU(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   pc->data = s;
-  SyncILUSettingsInitialize(&s->settings);
+  PetscCall(SyncILUSharedCreate(&s->container));
+  PetscCall(PetscContainerGetPointer(s->container, (void **)&s->shared));
+  s->shared->frompc = PETSC_TRUE;
+  PetscCall(PCSyncILUComposeShared(pc, s->container));
   PetscCall(PCCreate(PETSC_COMM_SELF, &s->ilu));
   PetscCall(PetscObjectIncrementTabLevel((PetscObject)s->ilu, (PetscObject)pc, 1));
   PetscCall(PCSetType(s->ilu, PCILU));
@@ -481,5 +481,6 @@ PetscErrorCode PCCreate_SyncILU(PC pc)
   FORWARDED(COMPOSE)
   OWN(COMPOSE)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SyncILU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", SettingsChanged_SyncILU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,29 +10,50 @@
 
 PETSC_INTERN PetscLogEvent SYNCILU_Analysis, SYNCILU_Factor, SYNCILU_Solve;
 
-/* What a factored matrix of type syncilu holds. */
+/*
+   What a preconditioner and its factor have in common, in a container that both refer to. PETSc makes a new
+   factor for a new pattern; that one gets the container again.
+*/
 typedef struct {
   SyncILUSettings settings;
-  PetscBool       frompc; /* the settings are those of a PCSYNCILU, which read the options already */
-  SyncILUEngine   engine; /* from the symbolic phase on */
-  PetscReal       fill;   /* as given by the user */
-  PetscInt        analyses;
-} Mat_SyncILU;
+  PetscBool       frompc;     /* the preconditioner reads the options, otherwise the factor does */
+  PetscBool       shiftknown; /* the next one is so, or not */
+  PetscBool       nonzero;    /* MAT_SHIFT_NONZERO is meant where PCILU hands down MAT_SHIFT_INBLOCKS */
+} SyncILUShared;
 
-PETSC_INTERN PetscErrorCode PCCreate_SyncILU(PC);
-PETSC_INTERN PetscErrorCode MatGetFactor_SyncILU(Mat, MatFactorType, Mat *);
-PETSC_INTERN PetscErrorCode MatIsFactor_SyncILU(Mat, PetscBool *);
+/* Under this name both have the container, and the matrix has it while a factor is made of it. */
+#define SYNCILU_SHARED_KEY "SyncILUShared"
+
+PETSC_INTERN PetscErrorCode SyncILUSharedCreate(PetscContainer *);
+PETSC_INTERN PetscErrorCode SyncILUGetShared(PetscObject, SyncILUShared **);
+/* Composes the container, and the methods of the setters and getters with it; NULL takes them away. */
+PETSC_INTERN PetscErrorCode PCSyncILUComposeShared(PC, PetscContainer);
+PETSC_INTERN PetscErrorCode MatSyncILUComposeShared(Mat, PetscContainer);
+/* Call a PCILU so that a factor which it makes gets the container; the second one is for PCSetUp(). */
+PETSC_INTERN PetscErrorCode PCSyncILUCallWithShared(PC, PetscErrorCode (*)(PC), PetscContainer);
+PETSC_INTERN PetscErrorCode PCSyncILUSetUpILU(PC, PetscErrorCode (*)(PC), PetscContainer);
+/* A PCILU learns the methods here once its solver type is syncilu, and forgets them with that type. */
+PETSC_INTERN PetscErrorCode PCSyncILUComposeWithILU(PC);
 
 PETSC_INTERN PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems, SyncILUSettings *);
 PETSC_INTERN PetscErrorCode SyncILUSettingsView(const SyncILUSettings *, PetscViewer);
 
-/* The settings that a PC or a factored matrix holds (NULL where it is of another type), and what to do once they changed. */
-PETSC_INTERN PetscErrorCode PCSyncILUGetSettings(PC, SyncILUSettings **);
-PETSC_INTERN PetscErrorCode PCSyncILUSettingsChanged(PC);
-PETSC_INTERN PetscErrorCode MatSyncILUGetSettings(Mat, SyncILUSettings **);
+/* What the plan does not depend on acts at once; the rest waits for the next symbolic phase. */
 PETSC_INTERN PetscErrorCode MatSyncILUSettingsChanged(Mat);
 
-/* Under this name a PCSYNCILU leaves its settings with the matrix while that is being factored, so that the factor is made with them. */
-#define SYNCILU_SETTINGS_KEY "SyncILUSettings"
+/* What a factored matrix of type syncilu holds. */
+typedef struct {
+  SyncILUShared *shared;
+  PetscBool      nonzero;  /* as shared->nonzero, by the options */
+  SyncILUEngine  engine;   /* from the symbolic phase on */
+  PetscReal      fill;     /* as given by the user */
+  PetscInt       analyses; /* of the engines before this one */
+} Mat_SyncILU;
+
+/* The rows of a sequential AIJ matrix, for an engine; the matrix must stay. */
+PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);
+
+PETSC_INTERN PetscErrorCode PCCreate_SyncILU(PC);
+PETSC_INTERN PetscErrorCode MatGetFactor_SyncILU(Mat, MatFactorType, Mat *);
 
 #endif

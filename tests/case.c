@@ -6,13 +6,11 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
   IS              row, col;
   const PetscInt *r, *q;
   PetscBool       done, natural;
-  SyncILUFill     fill;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(c, sizeof(*c)));
-  fill.levels        = levels;
-  fill.diagonal_fill = 0;
-  c->A               = A;
+  c->fill.levels = levels;
+  c->A           = A;
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &c->csr.n, &c->csr.i, &c->csr.j, &done));
   PetscCall(MatSeqAIJGetArrayRead(A, &c->csr.a));
   c->csr.nnz = c->csr.i[c->csr.n];
@@ -20,7 +18,7 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(col, &q));
   PetscCall(PetscStrcmp(ordering, MATORDERINGNATURAL, &natural));
-  PetscCall(SyncILUPatternCreate(&c->csr, natural ? NULL : r, natural ? NULL : q, fill, &c->pattern));
+  PetscCall(SyncILUPatternCreate(&c->csr, natural ? NULL : r, natural ? NULL : q, c->fill, &c->pattern));
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(col, &q));
   PetscCall(ISDestroy(&row));
@@ -42,7 +40,9 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
     c->x[0][k] = c->x[1][k] = 0.0;
   }
   for (PetscInt t = 0; t < 2; t++) {
-    for (PetscInt k = 0; k < c->nrhs; k++) PetscCall(SyncILUReferenceSolve(&c->pattern, c->ref, c->ref + c->nl, c->ref + c->nl + c->nu, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, c->b + k * c->ld, c->x[t] + k * c->ld));
+    for (PetscInt k = 0; k < c->nrhs; k++)
+      PetscCall(SyncILUReferenceSolve(&c->pattern, c->ref, c->ref + c->nl, c->ref + c->nl + c->nu, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, c->b + k * c->ld,
+                                      c->x[t] + k * c->ld));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,38 +60,57 @@ PetscErrorCode CaseDestroy(Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PatternCopy(const SyncILUPattern *p, SyncILUPattern *q)
+static PetscErrorCode ArraysGet(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *csr)
 {
+  const Arrays *arrays = (const Arrays *)ctx;
+
   PetscFunctionBegin;
-  *q = *p;
-  PetscCall(PetscMalloc1(p->n + 1, &q->lptr));
-  PetscCall(PetscMalloc1(p->n + 1, &q->uptr));
-  PetscCall(PetscMalloc1(p->lptr[p->n], &q->lcol));
-  PetscCall(PetscMalloc1(p->uptr[p->n], &q->ucol));
-  PetscCall(PetscArraycpy(q->lptr, p->lptr, p->n + 1));
-  PetscCall(PetscArraycpy(q->uptr, p->uptr, p->n + 1));
-  PetscCall(PetscArraycpy(q->lcol, p->lcol, p->lptr[p->n]));
-  PetscCall(PetscArraycpy(q->ucol, p->ucol, p->uptr[p->n]));
-  if (p->row) {
-    PetscCall(PetscMalloc1(p->n, &q->row));
-    PetscCall(PetscMalloc1(p->n, &q->col));
-    PetscCall(PetscMalloc1(p->n, &q->colinv));
-    PetscCall(PetscArraycpy(q->row, p->row, p->n));
-    PetscCall(PetscArraycpy(q->col, p->col, p->n));
-    PetscCall(PetscArraycpy(q->colinv, p->colinv, p->n));
-  }
+  PetscCheck((device && arrays->device) || arrays->host, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The rows are on a device alone");
+  *csr = device && arrays->device ? *arrays->device : *arrays->host;
+  if (!values) csr->a = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EngineCreate(const SyncILUSettings *settings, SyncILUPattern *pattern, SyncILUEngine *e)
+static PetscErrorCode ArraysRestore(void *ctx, SyncILUCSR *csr)
 {
-  PetscBool again;
+  PetscFunctionBegin;
+  (void)ctx;
+  (void)csr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraysSource(Arrays *arrays, SyncILUSource *source)
+{
+  PetscFunctionBegin;
+  source->get     = ArraysGet;
+  source->restore = ArraysRestore;
+  source->ctx     = arrays;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EngineCreate(const SyncILUSettings *settings, const Case *c, SyncILUEngine *e)
+{
+  SyncILUSettings own    = *settings;
+  Arrays          arrays = {&c->csr, NULL};
+  SyncILUSource   source;
 
   PetscFunctionBegin;
-  PetscCall(SyncILUEngineCreate(settings, pattern->n, e));
-  (*e)->pattern = *pattern;
-  PetscCall(SyncILUEngineSetUp(*e, &again));
-  PetscCheck(!again, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The backend %s asked for another one", SyncILUBackends[(*e)->ops->backend]);
+  /* every backend plans from the pattern of the symbolic phase then, which the reference needs */
+  own.check = PETSC_TRUE;
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(SyncILUEngineCreate(&own, c->n, &source, c->pattern.row, c->pattern.col, c->fill, e));
+  (*e)->settings.check = settings->check;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EngineFactor(SyncILUEngine e, const SyncILUCSR *host, const SyncILUCSR *device, const MatFactorInfo *info)
+{
+  Arrays        arrays = {host, device};
+  SyncILUSource source;
+
+  PetscFunctionBegin;
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(SyncILUEngineFactor(e, &source, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

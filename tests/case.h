@@ -1,10 +1,12 @@
 /*
-   What the tests of the backends share: a matrix with its ordering and pattern, and what the serial reference makes of it.
+   What the tests of the backends share: a matrix with its ordering and pattern, and what the serial reference
+   makes of it.
 */
 #ifndef SYNCILU_CASE_H
 #define SYNCILU_CASE_H
 
 #include "engine.h"
+#include "reference.h"
 #include "generate.h"
 
 enum {
@@ -16,6 +18,7 @@ typedef struct {
   Mat             A;
   SyncILUCSR      csr;
   SyncILUPattern  pattern;
+  SyncILUFill     fill;
   SyncILUPivoting piv;
   SyncILUStatus   status; /* the reference's */
   PetscScalar    *ref;    /* lval, uval, dinv */
@@ -25,13 +28,23 @@ typedef struct {
   PetscInt        ld;       /* of them, odd */
 } Case;
 
-/* The matrix in the ordering of that name, on the pattern of that many levels of fill, with that relaxation. The matrix is borrowed until the case is destroyed. */
+/*
+   The matrix in the ordering of that name, on the pattern of that many levels of fill, with that relaxation.
+   The matrix is borrowed until the case is destroyed.
+*/
 extern PetscErrorCode CaseCreate(Mat, const char *, PetscInt, PetscReal, PetscRandom, Case *);
 extern PetscErrorCode CaseDestroy(Case *);
 
-extern PetscErrorCode PatternCopy(const SyncILUPattern *, SyncILUPattern *);
-/* An engine that takes over the pattern, planned; it is an error if its backend asks for another one. */
-extern PetscErrorCode EngineCreate(const SyncILUSettings *, SyncILUPattern *, SyncILUEngine *);
+/* Rows in arrays, for engines: on the host, on a device, or both. */
+typedef struct {
+  const SyncILUCSR *host, *device;
+} Arrays;
+
+extern PetscErrorCode ArraysSource(Arrays *, SyncILUSource *);
+/* An engine for the case, on the pattern that the symbolic phase makes of it. */
+extern PetscErrorCode EngineCreate(const SyncILUSettings *, const Case *, SyncILUEngine *);
+/* The numeric phase with a matrix in arrays on the host and, unless that is NULL, on a device. */
+extern PetscErrorCode EngineFactor(SyncILUEngine, const SyncILUCSR *, const SyncILUCSR *, const MatFactorInfo *);
 /* What an engine says of itself. */
 extern PetscErrorCode EngineView(SyncILUEngine, char *, size_t);
 

@@ -1,12 +1,18 @@
 static char help[] = "The CUDA backend against the serial reference: every strategy and order, on many patterns and sizes, the same bits in every run.\n\n\
+  -list       the names of the cases, of which none runs\n\
+  -case <c>   the cases whose names match this glob, as '*/vect/csr/*', or begin with this text, as 7pt:9x6x7/list;\n\
+              if there are none, a case of any row: 7pt:9x6x7/list/ell/asap/4, '*:33/vect/*/none'\n\
   -small      few and tiny cases, for tools that slow the program down\n\
   -soak <n>   instead, n factorizations and solves, between which memory must not grow\n\
   -rows <n>   this size alone\n\
   -pattern <p> this pattern alone; tiles: what is solved in tiles alone, in sizes of its own\n\
-  -matrices <folder> instead, the Matrix Market files there\n\n";
+  -matrices <folder> instead, the Matrix Market files there\n\
+  -digest <file> a line for each engine: a hash of the bits of its factor and solutions, to compare two builds\n\
+  -watch <s>  seconds that one engine may take\n\n";
 
 #include "check.h"
-#include "case.h"
+#include "cases.h"
+#include "gpu_case.h"
 #include "../kernels/tuning.h"
 #include "gpu.h"
 #include "load.h"
@@ -16,56 +22,63 @@ static char help[] = "The CUDA backend against the serial reference: every strat
 
 /* A matrix, in which the same engine finds two sets of values, here and on the device. */
 typedef struct {
-  Mat          A[2];
-  Case         c[2];
-  int          sets; /* 1 where the reference takes long */
-  SyncILUCSR   dev[2];
-  PetscScalar *db, *dx; /* room for the vectors, from the second entry on: aligned to one number, not to two */
+  Mat        A[2];
+  Case       c[2];
+  int        sets; /* 1 where the reference takes long */
+  SyncILUCSR dev[2];
+  /* room for the vectors, from the second entry on: aligned to one number, not to two */
+  PetscScalar *db, *dx;
   PetscScalar *x, *bits[4];
   char         name[128];
-  char         view[1024]; /* what the last engine said of itself */
-  PetscBool    adoptable;  /* ILU(0) in natural order */
-} Problem;
+  PetscBool    takeable; /* ILU(0) in natural order */
+} Subject;
 
-static int engines = 0;
+static int   engines = 0;
+static FILE *digest  = NULL;
+
+/* FNV-1a with 64 bits. */
+static unsigned long long Hash(const PetscScalar *a, size_t count)
+{
+  const unsigned char *byte = (const unsigned char *)a;
+  unsigned long long   h    = 14695981039346656037ull;
+
+  for (size_t k = 0; k < count * sizeof(*a); k++) h = (h ^ byte[k]) * 1099511628211ull;
+  return h;
+}
 
 static PetscInt ldx(const Case *c)
 {
   return c->ld + 2;
 }
 
-static PetscErrorCode ProblemCreate(Mat A, const char *label, const char *ordering, PetscInt levels, PetscReal relax, int sets, PetscRandom rand, Problem *p)
+static PetscErrorCode SubjectCreate(Mat A, const CaseRow *row, PetscRandom rand, Subject *p)
 {
-  PetscBool natural;
+  const CaseLine *line = row->line;
+  PetscBool       natural;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(p, sizeof(*p)));
-  PetscCall(PetscStrcmp(ordering, MATORDERINGNATURAL, &natural));
-  p->adoptable = (PetscBool)(natural && !levels);
-  p->sets      = sets;
-  p->A[0]      = A;
+  PetscCall(PetscStrcmp(line->ordering, MATORDERINGNATURAL, &natural));
+  p->takeable = (PetscBool)(natural && !line->levels);
+  p->sets     = line->sets;
+  p->A[0]     = A;
   PetscCall(PetscObjectReference((PetscObject)A));
-  for (int s = 0; s < sets; s++) {
+  for (int s = 0; s < line->sets; s++) {
     Case *c = &p->c[s];
 
     if (s) {
       PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &p->A[s]));
       PetscCall(GenerateValues(p->A[s], rand));
     }
-    PetscCall(CaseCreate(p->A[s], ordering, levels, relax, rand, c));
-    p->dev[s]     = c->csr;
-    p->dev[s].mem = PETSC_MEMTYPE_DEVICE;
-    if (s) {
-      p->dev[s].i = p->dev[0].i;
-      p->dev[s].j = p->dev[0].j;
-    } else {
-      PetscCall(Upload(c->csr.i, (size_t)(c->n + 1) * sizeof(PetscInt), &p->dev[s].i));
-      PetscCall(Upload(c->csr.j, (size_t)c->csr.nnz * sizeof(PetscInt), &p->dev[s].j));
-    }
-    PetscCall(Upload(c->csr.a, (size_t)c->csr.nnz * sizeof(PetscScalar), &p->dev[s].a));
+    PetscCall(CaseCreate(p->A[s], line->ordering, line->levels, line->relax, rand, c));
+    if (s) { /* with the pattern of the first */
+      p->dev[s] = p->dev[0];
+      PetscCall(Upload(c->csr.a, (size_t)c->csr.nnz * sizeof(PetscScalar), &p->dev[s].a));
+    } else PetscCall(CSRUpload(&c->csr, &p->dev[s]));
   }
-  PetscCall(PetscSNPrintf(p->name, sizeof(p->name), "%s n %" PetscInt_FMT " levels %" PetscInt_FMT " relax %g %s", label, p->c[0].n, levels, (double)relax, ordering));
-  CHECK(p->c[0].status.row < 0, "%s: the reference finds a zero pivot in row %" PetscInt_FMT, p->name, p->c[0].status.row);
+  PetscCall(PetscSNPrintf(p->name, sizeof(p->name), "%s n %" PetscInt_FMT " levels %" PetscInt_FMT " relax %g %s", row->pattern, p->c[0].n, line->levels,
+                          (double)line->relax, line->ordering));
+  CHECK(p->c[0].status.row < 0, "%s: the reference finds a zero pivot in row %" PetscInt_FMT, row->name, p->c[0].status.row);
   PetscCall(Upload(NULL, (size_t)(ldx(p->c) * NRHS + 1) * sizeof(PetscScalar), &p->db));
   PetscCall(Upload(NULL, (size_t)(ldx(p->c) * NRHS + 1) * sizeof(PetscScalar), &p->dx));
   PetscCall(PetscMalloc1(ldx(p->c) * NRHS, &p->x));
@@ -74,17 +87,16 @@ static PetscErrorCode ProblemCreate(Mat A, const char *label, const char *orderi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ProblemDestroy(Problem *p)
+static PetscErrorCode SubjectDestroy(Subject *p)
 {
   PetscFunctionBegin;
-  CallCUDA(cudaFree((void *)p->dev[0].i));
-  CallCUDA(cudaFree((void *)p->dev[0].j));
+  if (p->sets > 1) CallCUDA(cudaFree((void *)p->dev[1].a));
+  PetscCall(CSRFree(&p->dev[0]));
   CallCUDA(cudaFree(p->db));
   CallCUDA(cudaFree(p->dx));
   for (int k = 0; k < 4; k++) PetscCall(PetscFree(p->bits[k]));
   PetscCall(PetscFree(p->x));
   for (int s = 0; s < p->sets; s++) {
-    CallCUDA(cudaFree((void *)p->dev[s].a));
     PetscCall(CaseDestroy(&p->c[s]));
     PetscCall(MatDestroy(&p->A[s]));
   }
@@ -96,7 +108,9 @@ static PetscBool Near(PetscScalar a, PetscScalar b, PetscReal scale)
   return (PetscBool)(PetscAbsScalar(a - b) <= TOLERANCE * scale);
 }
 
-/* The first row in which the factor is further from the reference than rounding explains, n if there is none. */
+/*
+   The first row in which the factor is further from the reference than rounding explains, n if there is none.
+*/
 static PetscInt FirstDifference(const Case *c, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv)
 {
   const SyncILUPattern *p    = &c->pattern;
@@ -120,13 +134,8 @@ static PetscInt FirstDifference(const Case *c, const PetscScalar *lval, const Pe
 
 static PetscErrorCode Factor(SyncILUEngine e, const Case *c, const SyncILUCSR *csr)
 {
-  MatFactorInfo info;
-
   PetscFunctionBegin;
-  PetscCall(MatFactorInfoInitialize(&info));
-  info.zeropivot = c->piv.zeropivot;
-  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
-  PetscCall(SyncILUEngineFactor(e, csr, &info));
+  PetscCall(EngineFactorUnshifted(e, &c->csr, PetscMemTypeDevice(csr->mem) ? csr : NULL, c->piv.zeropivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,8 +157,12 @@ static PetscErrorCode FactorCompared(SyncILUEngine e, const Case *c, const SyncI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves for the first right-hand sides of a case; the solutions come without the gaps between them, in which nothing may be written. */
-static PetscErrorCode Solve(Problem *p, const Case *c, SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, PetscBool device, PetscBool inplace, const char *what, PetscScalar *packed)
+/*
+   Solves for the first right-hand sides of a case; the solutions come without the gaps between them, in which
+   nothing may be written.
+*/
+static PetscErrorCode Solve(Subject *p, const Case *c, SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, PetscBool device, PetscBool inplace,
+                            const char *what, PetscScalar *packed)
 {
   const PetscInt    ld = inplace ? c->ld : ldx(c);
   const size_t      in = (size_t)(c->ld * nrhs) * sizeof(PetscScalar), out = (size_t)(ld * nrhs) * sizeof(PetscScalar);
@@ -188,13 +201,14 @@ static PetscErrorCode CompareSolutions(const Case *c, SyncILUTranspose trans, Pe
 
     for (i = 0; i < c->n; i++) max = PetscMax(max, PetscAbsScalar(ref[i]));
     for (i = 0; i < c->n && Near(x[i], ref[i], max); i++) { }
-    CHECK(i == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " is the first to differ from the reference, transposed %d", what, i, r, nrhs, trans == SYNCILU_TRANS);
+    CHECK(i == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " is the first to differ from the reference, transposed %d",
+          what, i, r, nrhs, trans == SYNCILU_TRANS);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All solves with a factor that the reference has too: one after another in bits. */
-static PetscErrorCode SolveAll(Problem *p, const Case *c, SyncILUEngine e, PetscBool device, PetscBool inplace, const char *what, PetscScalar *bits)
+static PetscErrorCode SolveAll(Subject *p, const Case *c, SyncILUEngine e, PetscBool device, PetscBool inplace, const char *what, PetscScalar *bits)
 {
   PetscFunctionBegin;
   for (int t = 1; t >= 0; t--) {
@@ -211,51 +225,36 @@ static PetscErrorCode SolveAll(Problem *p, const Case *c, SyncILUEngine e, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EngineAdopt(const SyncILUSettings *settings, const SyncILUCSR *csr, PetscBool *regular, SyncILUEngine *e)
+/*
+   One engine on the pattern given, through factorizations and solves of all kinds; then on the pattern as the
+   backend takes it from the matrix.
+*/
+static PetscErrorCode TestEngine(Subject *p, const CaseRow *row, const Cell *cell)
 {
-  PetscBool again = PETSC_FALSE;
+  const Case     *c    = &p->c[0];
+  const PetscInt  size = c->nl + c->nu + c->n, solutions = 2 * (c->nrhs == 1 ? 1 : NRHS + 1) * c->n;
+  char            what[256], view[1024];
+  SyncILUSettings settings;
+  SyncILUEngine   e;
+  PetscBool       same;
 
   PetscFunctionBegin;
-  PetscCall(SyncILUEngineCreate(settings, csr->n, e));
-  PetscCall((*(*e)->ops->adopt)(*e, csr, regular));
-  if (*regular) PetscCall(SyncILUEngineSetUp(*e, &again));
-  PetscCheck(!again, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A backend that was asked for asks for another one");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void SettingsFor(const Problem *p, SyncILUUpdate update, SyncILUSolve solve, SyncILUAnalysis analysis, PetscInt size, SyncILUSettings *settings)
-{
-  SyncILUSettingsInitialize(settings);
-  settings->backend     = SYNCILU_BACKEND_CUDA;
-  settings->update      = update;
-  settings->solve       = solve;
-  settings->analysis    = analysis;
-  settings->vector_size = size;
-  settings->prefetch    = (PetscBool)(size % 3 != 1); /* not with 1, 4 and 16 lanes */
-  settings->relax       = p->c[0].piv.relax;
-}
-
-/* One engine on the pattern given, through factorizations and solves of all kinds; then on the pattern as the backend takes it from the matrix. */
-static PetscErrorCode TestEngine(Problem *p, const SyncILUSettings *settings, int runs)
-{
-  const Case    *c    = &p->c[0];
-  const PetscInt size = c->nl + c->nu + c->n, solutions = 2 * (c->nrhs == 1 ? 1 : NRHS + 1) * c->n;
-  char           what[256];
-  SyncILUPattern pattern;
-  SyncILUEngine  e;
-  PetscBool      same;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(what, sizeof(what), "%s: update %s, solve %s, analysis %s, vector size %" PetscInt_FMT, p->name, SyncILUUpdates[settings->update], SyncILUSolves[settings->solve], SyncILUAnalyses[settings->analysis], settings->vector_size));
+  PetscCall(CaseName(row, cell, what, sizeof(what)));
   Watch("%s", what);
   engines++;
-  PetscCall(PatternCopy(&c->pattern, &pattern));
-  PetscCall(EngineCreate(settings, &pattern, &e));
+  CaseSettings(row, cell, &settings);
+  PetscCall(EngineCreate(&settings, c, &e));
   CHECK(e->ops->backend == SYNCILU_BACKEND_CUDA, "%s: runs on backend %s", what, SyncILUBackends[e->ops->backend]);
-  PetscCall(EngineView(e, p->view, sizeof(p->view)));
+  PetscCall(EngineView(e, view, sizeof(view)));
+  CHECK(CaseOrderIs(cell->order, view), "%s: wanted is %s, got:\n%s", what, CaseOrderName(cell->order), view);
   PetscCall(FactorCompared(e, c, &c->csr, what, p->bits[0]));
   PetscCall(SolveAll(p, c, e, PETSC_FALSE, PETSC_FALSE, what, p->bits[2]));
-  for (int run = 0; run < runs; run++) {
+  if (digest) {
+    fprintf(digest, "%016llx %016llx %s: update %s, solve %s, analysis %s, vector size %" PetscInt_FMT "\n", Hash(p->bits[0], (size_t)size),
+            Hash(p->bits[2], (size_t)solutions), p->name, SyncILUUpdates[cell->update], SyncILUSolves[cell->solve], SyncILUAnalyses[cell->analysis],
+            cell->size);
+  }
+  for (int run = 0; run < row->line->runs; run++) {
     const PetscBool device = (PetscBool)(run % 2 == 0), inplace = (PetscBool)(run / 2 % 2 == 0);
 
     PetscCall(FactorCompared(e, c, device ? &p->dev[0] : &c->csr, what, p->bits[1]));
@@ -274,10 +273,10 @@ static PetscErrorCode TestEngine(Problem *p, const SyncILUSettings *settings, in
     CHECK(same, "%s: the factor has other bits after one of other values", what);
   }
   PetscCall(SyncILUEngineDestroy(&e));
-  for (int device = 0; p->adoptable && device < 2; device++) {
+  for (int device = 0; p->takeable && device < 2; device++) {
     PetscBool regular;
 
-    PetscCall(EngineAdopt(settings, device ? &p->dev[0] : &c->csr, &regular, &e));
+    PetscCall(EngineAdopt(&settings, &c->csr, device ? &p->dev[0] : NULL, &regular, &e));
     CHECK(regular, "%s: the pattern was not taken from the matrix, device memory %d", what, device);
     if (regular) {
       PetscCall(FactorCompared(e, c, device ? &p->dev[0] : &c->csr, what, p->bits[1]));
@@ -299,78 +298,35 @@ static PetscErrorCode TestEngine(Problem *p, const SyncILUSettings *settings, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const SyncILUUpdate   updates[]  = {SYNCILU_UPDATE_AUTO, SYNCILU_UPDATE_LIST, SYNCILU_UPDATE_VECT};
-static const SyncILUSolve    solves[]   = {SYNCILU_SOLVE_AUTO, SYNCILU_SOLVE_ELL, SYNCILU_SOLVE_CSR};
-static const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_AUTO, SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP};
-static const PetscInt        widths[]   = {0, 1, 2, 4, 8, 16, 32};
-
-typedef enum {
-  FULL,  /* every update with every solve with every analysis, and every vector size with both */
-  PAIRS, /* every update with every analysis, every solve with every analysis */
-  FEW    /* every update, every solve */
-} Breadth;
-
-/* The index makes narrow choices differ from one problem to the next. */
-static PetscErrorCode TestProblem(Problem *p, Breadth breadth, int index, int runs)
-{
-  SyncILUSettings settings;
-  int             count = index;
-
-  PetscFunctionBegin;
-  for (int a = 0; a < 4; a++) {
-    for (int u = 0; u < 3; u++) {
-      for (int s = 0; s < 3; s++) {
-        if (breadth == PAIRS && s != (u + a + index) % 3) continue;
-        if (breadth == FEW && (a != (u + index) % 4 || s != (u + index / 4) % 3)) continue;
-        SettingsFor(p, updates[u], solves[s], analyses[a], breadth == FULL ? 0 : widths[count++ % 7], &settings);
-        PetscCall(TestEngine(p, &settings, runs));
-      }
-    }
-  }
-  if (breadth == FULL) {
-    for (int w = 1; w < 7; w++) {
-      for (int k = 0; k < 2; k++) {
-        SettingsFor(p, updates[1 + k], solves[1 + (w + k + index) % 2], analyses[(w + index) % 4], widths[w], &settings);
-        PetscCall(TestEngine(p, &settings, runs));
-      }
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* More right-hand sides than one launch takes. */
-static PetscErrorCode TestManyRightHandSides(const char *pattern, PetscInt n, const char *ordering, PetscRandom rand)
+static PetscErrorCode TestManyRightHandSides(const CaseRow *row, Mat A, PetscRandom rand)
 {
-  enum {
-    MANY = 71
-  };
-  Mat          A;
-  Case         c;
-  PetscScalar *b, *x, *y[2];
+  const PetscInt many = row->line->columns;
+  Case           c;
+  PetscScalar   *b, *x, *y[2];
 
   PetscFunctionBegin;
-  Watch("the reference's solutions of %s", pattern);
-  PetscCall(GenerateMatrix(pattern, n, rand, &A));
-  PetscCall(CaseCreate(A, ordering, 0, 0.0, rand, &c));
-  PetscCall(PetscMalloc4(c.ld * MANY, &b, c.ld * MANY, &x, c.ld * MANY, &y[0], c.ld * MANY, &y[1]));
-  for (PetscInt k = 0; k < c.ld * MANY; k++) PetscCall(PetscRandomGetValue(rand, &b[k]));
+  PetscCall(CaseCreate(A, row->line->ordering, row->line->levels, row->line->relax, rand, &c));
+  PetscCall(PetscMalloc4(c.ld * many, &b, c.ld * many, &x, c.ld * many, &y[0], c.ld * many, &y[1]));
+  for (PetscInt k = 0; k < c.ld * many; k++) PetscCall(PetscRandomGetValue(rand, &b[k]));
   for (int t = 0; t < 2; t++) {
-    for (PetscInt r = 0; r < MANY; r++) PetscCall(SyncILUReferenceSolve(&c.pattern, c.ref, c.ref + c.nl, c.ref + c.nl + c.nu, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, b + r * c.ld, y[t] + r * c.ld));
+    for (PetscInt r = 0; r < many; r++)
+      PetscCall(
+        SyncILUReferenceSolve(&c.pattern, c.ref, c.ref + c.nl, c.ref + c.nl + c.nu, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, b + r * c.ld, y[t] + r * c.ld));
   }
-  for (int s = 0; s < 3; s++) {
+  for (int k = 0; k < row->ncells; k++) {
     SyncILUSettings settings;
-    SyncILUPattern  copy;
     SyncILUEngine   e;
+    char            what[256];
 
-    SyncILUSettingsInitialize(&settings);
-    settings.backend = SYNCILU_BACKEND_CUDA;
-    settings.solve   = solves[s];
-    Watch("%s, %d right-hand sides, solve %s", pattern, MANY, SyncILUSolves[solves[s]]);
-    PetscCall(PatternCopy(&c.pattern, &copy));
-    PetscCall(EngineCreate(&settings, &copy, &e));
+    PetscCall(CaseName(row, &row->cell[k], what, sizeof(what)));
+    Watch("%s", what);
+    engines++;
+    CaseSettings(row, &row->cell[k], &settings);
+    PetscCall(EngineCreate(&settings, &c, &e));
     PetscCall(Factor(e, &c, &c.csr));
     for (int t = 0; t < 2; t++) {
-      for (PetscInt nrhs = 2; nrhs <= MANY; nrhs += 23) {
+      for (PetscInt nrhs = 2; nrhs <= many; nrhs += 23) {
         PetscBool same = PETSC_TRUE;
 
         PetscCall(SyncILUEngineSolve(e, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, c.ld, x, c.ld, PETSC_MEMTYPE_HOST));
@@ -381,98 +337,20 @@ static PetscErrorCode TestManyRightHandSides(const char *pattern, PetscInt n, co
           for (PetscInt i = 0; i < c.n; i++) max = PetscMax(max, PetscAbsScalar(ref[i]));
           for (PetscInt i = 0; i < c.n; i++) same = (PetscBool)(same && Near(x[r * c.ld + i], ref[i], max));
         }
-        CHECK(same, "%s, %" PetscInt_FMT " right-hand sides, solve %s, transposed %d: differs from the reference", pattern, nrhs, SyncILUSolves[solves[s]], t);
+        CHECK(same, "%s, %" PetscInt_FMT " right-hand sides, transposed %d: differs from the reference", what, nrhs, t);
       }
     }
     PetscCall(SyncILUEngineDestroy(&e));
   }
   PetscCall(PetscFree4(b, x, y[0], y[1]));
   PetscCall(CaseDestroy(&c));
-  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every hundredth row has 1500 entries, the others 8: rows that no group of lanes holds at once. */
-static PetscErrorCode LongRows(PetscInt n, PetscRandom rand, Mat *A)
-{
-  PetscInt *nnz;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &nnz));
-  for (PetscInt i = 0; i < n; i++) nnz[i] = i % 100 == 50 ? PetscMin(n, 1500) + 1 : 9;
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 0, nnz, A));
-  for (PetscInt i = 0; i < n; i++) {
-    for (PetscInt k = 0; k < nnz[i]; k++) {
-      PetscReal v;
-
-      PetscCall(PetscRandomGetValueReal(rand, &v));
-      PetscCall(MatSetValue(*A, i, k ? PetscMin(n - 1, (PetscInt)(v * (PetscReal)n)) : i, 1.0, INSERT_VALUES));
-    }
-  }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(GenerateValues(*A, rand));
-  PetscCall(PetscFree(nnz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TestMatrix(Mat A, const char *label, const char *ordering, PetscInt levels, PetscReal relax, Breadth breadth, int sets, int index, int runs, PetscRandom rand)
-{
-  Problem p;
-
-  PetscFunctionBegin;
-  if (check_failures > 100) PetscFunctionReturn(PETSC_SUCCESS); /* more of the same tells nothing */
-  watch_seconds *= 4;                                           /* the reference has its time too */
-  Watch("the reference's factor of %s, %s, levels %" PetscInt_FMT, label, ordering, levels);
-  watch_seconds /= 4;
-  PetscCall(ProblemCreate(A, label, ordering, levels, relax, sets, rand, &p));
-  PetscCall(TestProblem(&p, breadth, index, runs));
-  PetscCall(ProblemDestroy(&p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One pattern of one size in its natural order; then with levels of fill, permuted and relaxed. */
-static PetscErrorCode TestPattern(const char *pattern, int index, PetscInt n, PetscRandom rand)
-{
-  const struct {
-    const char *ordering;
-    PetscInt    levels;
-    PetscReal   relax;
-  } variants[] = {
-    {MATORDERINGNATURAL, 0, 0.9},
-    {MATORDERINGNATURAL, 0, 1.0},
-    {MATORDERINGNATURAL, 2, 0.0},
-    {MATORDERINGRCM,     0, 0.0},
-    {MATORDERINGRCM,     1, 0.9},
-    {MATORDERINGND,      2, 1.0}
-  };
-  const PetscBool big  = (PetscBool)(n > BIG);
-  const PetscBool band = (PetscBool)(index < 3 || (pattern[0] >= '0' && pattern[0] <= '9')); /* does not fill up */
-  Breadth         breadth;
-  PetscBool       arrow, heavy, elasticity;
-  Mat             A;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrcmp(pattern, "random200", &heavy));
-  PetscCall(PetscStrcmp(pattern, "arrow", &arrow));
-  PetscCall(PetscStrncmp(pattern, "elasticity", 10, &elasticity));
-  if (big && (heavy || (elasticity && pattern[10]))) PetscFunctionReturn(PETSC_SUCCESS); /* tens of millions of entries */
-  if (n == 0 && index % 8) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GenerateMatrix(pattern, n, rand, &A));
-  if (n == 33) breadth = FULL;
-  else if (n == 31 || n == 1025) breadth = PAIRS;
-  else breadth = n == 1 && index < 2 ? FULL : FEW;
-  PetscCall(TestMatrix(A, pattern, MATORDERINGNATURAL, 0, 0.0, breadth, arrow && big ? 1 : 2, index, n == 1025 ? 4 : 2, rand));
-  for (int v = 0; n && v < 6; v++) {
-    if (big ? elasticity || v != index % 6 || variants[v].levels || (!band && v > 1) || arrow : n != 33 && n != 1025) continue;
-    if (n > 40 && variants[v].levels && !band) continue;
-    PetscCall(TestMatrix(A, pattern, variants[v].ordering, variants[v].levels, variants[v].relax, FEW, big ? 1 : 2, index + v, 2, rand));
-  }
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The matrix without some of the entries beside its diagonal, taken away at random: these shares of those below and above it. */
+/*
+   The matrix without some of the entries beside its diagonal, taken away at random: these shares of those
+   below and above it.
+*/
 static PetscErrorCode Thin(Mat A, PetscReal lower, PetscReal upper, PetscRandom rand, Mat *B)
 {
   const PetscInt *ai, *aj;
@@ -505,213 +383,158 @@ static PetscErrorCode Thin(Mat A, PetscReal lower, PetscReal upper, PetscRandom 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char by_tiles[] = "order: by level of tiles of", by_runs[] = "order: by level of runs of", slanted[] = "rows on a slanted grid of", blocks[] = "order: by level of blocks of 3 rows";
-
-/* Whether the last engine takes rows in the order that is wanted; NULL: not in tiles. */
-static void CheckOrder(const Problem *p, const char *want)
+/* The matrix of a row, from a file if it is given. */
+static PetscErrorCode MatrixCreate(const CaseRow *row, const char *path, PetscRandom rand, Mat *A)
 {
-  CHECK(want ? strstr(p->view, want) != NULL : !strstr(p->view, "order: by level of"), "%s: wanted \"%s\", got:\n%s", p->name, want ? want : "no tiles", p->view);
+  PetscFunctionBegin;
+  if (path) {
+    PetscCall(LoadMatrix(PETSC_COMM_SELF, path, MATSEQAIJ, A));
+    PetscCall(MatShift(*A, 1.0));
+    PetscCall(GenerateValues(*A, rand));
+  } else PetscCall(GenerateMatrix(row->pattern, row->line->n, rand, A));
+  if (row->line->gaps) {
+    double lower, upper;
+    Mat    B;
+
+    PetscCheck(sscanf(row->line->gaps, "%lf:%lf", &lower, &upper) == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: not two shares", row->line->gaps);
+    PetscCall(Thin(*A, lower, upper, rand, &B));
+    PetscCall(MatDestroy(A));
+    *A = B;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix that may be solved in tiles, with the sizes of these and the factorizations that there are. */
-static PetscErrorCode TestTiled(Mat A, const char *label, const char *ordering, const char *want, PetscRandom rand)
+/* What the command line asks for. */
+typedef struct {
+  char      cases[256], pattern[64];
+  PetscInt  rows;  /* -1: any */
+  PetscInt  watch; /* s, 0: as usual */
+  PetscBool list, small;
+} Wanted;
+
+/*
+   The cases of a row. A row's numbers depend on its name alone, so that a case that runs alone finds what it
+   finds among others. The small set goes on with the numbers of the rows before, as it did when its digests
+   were first compared, and so makes all its matrices.
+*/
+static PetscErrorCode TestRow(const CaseRow *row, const Wanted *wanted, const char *path, PetscRandom rand)
 {
-  const PetscInt sizes[] = {0, 1, 2, 4, 8}; /* with more lanes a row a warp has too few rows for tiles */
+  const unsigned seconds = wanted->watch ? (unsigned)wanted->watch : wanted->small ? 300 : row->line->n > BIG ? 120 : 30;
+  Mat            A;
 
   PetscFunctionBegin;
-  for (int r = 0; r < 2; r++) {
-    Problem p;
+  if (check_failures > 100) PetscFunctionReturn(PETSC_SUCCESS); /* more of the same tells nothing */
+  for (int k = 0; k < row->ncells && wanted->list; k++) {
+    char name[256];
 
-    Watch("the reference's factor of %s", label);
-    PetscCall(ProblemCreate(A, label, ordering, 0, r ? 0.9 : 0.0, 2, rand, &p));
-    for (int s = 0; s < 5; s++) {
-      for (int u = 0; u < 3; u++) {
-        SyncILUSettings settings;
+    PetscCall(CaseName(row, &row->cell[k], name, sizeof(name)));
+    printf("%s\n", name);
+  }
+  if (wanted->list || (!row->ncells && !wanted->small)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!wanted->small) PetscCall(CaseSeed(row, rand));
+  watch_seconds = 4 * seconds; /* the reference has its time too */
+  Watch("the reference's factor of %s", row->name);
+  watch_seconds = seconds;
+  PetscCall(MatrixCreate(row, path, rand, &A));
+  if (row->line->columns) PetscCall(TestManyRightHandSides(row, A, rand));
+  else {
+    Subject p;
 
-        if (r && s && u != (s + 1) % 3) continue;
-        /* all with all on the small ones: a chain of thousands of rows takes a factorization in numerical order its time, a large matrix the reference */
-        if (p.c[0].n > 1000 && s && (r || u != s % 3)) continue;
-        if (p.c[0].n > 10000 && (s || (r && u))) continue;
-        SettingsFor(&p, updates[u], solves[s % 2], SYNCILU_ANALYSIS_AUTO, sizes[s], &settings);
-        PetscCall(TestEngine(&p, &settings, 2));
-        if (s == 0) CheckOrder(&p, want);
-      }
+    PetscCall(SubjectCreate(A, row, rand, &p));
+    for (int k = 0; k < row->ncells; k++) PetscCall(TestEngine(&p, row, &row->cell[k]));
+    PetscCall(SubjectDestroy(&p));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A set without what is not asked for; the number of cases that are left. */
+static PetscErrorCode SetCreate(const char *set, const Wanted *wanted, CaseList *list, int *count)
+{
+  PetscFunctionBegin;
+  PetscCall(CaseListCreate(set, list));
+  for (int r = 0; r < list->count; r++) {
+    CaseRow *row = &list->row[r];
+
+    if (wanted->rows >= 0 && (row->line->n != wanted->rows || strchr(row->pattern, ':'))) row->ncells = 0;
+    if (wanted->pattern[0] && strcmp(wanted->pattern, row->pattern)) row->ncells = 0;
+  }
+  PetscCall(CaseListSelect(list, wanted->cases, count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What ran, and how long. */
+static PetscErrorCode Report(const char *what, PetscLogDouble *start)
+{
+  PetscLogDouble now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&now));
+  if (engines) printf("%s: %d engines in %.1f s, %d checks so far, %d failed\n", what, engines, now - *start, check_count, check_failures);
+  (void)fflush(stdout);
+  engines = 0;
+  *start  = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Sets, of which the last is NULL. Where no case of the tables has the name that is asked for it may be one
+   that is in none of them.
+*/
+static PetscErrorCode TestSets(const char *const sets[], const Wanted *wanted, PetscRandom rand)
+{
+  CaseList       list;
+  PetscLogDouble start;
+  int            count, all = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  for (int s = 0; sets[s]; s++) {
+    PetscCall(SetCreate(sets[s], wanted, &list, &count));
+    PetscCall(CaseListDestroy(&list));
+    all += count;
+  }
+  for (int s = 0; sets[s]; s++) {
+    PetscCall(SetCreate(sets[s], wanted, &list, &count));
+    if (!all) PetscCall(CaseListAsk(&list, wanted->cases, &count));
+    for (int r = 0; r < list.count; r++) {
+      char what[64];
+
+      PetscCall(TestRow(&list.row[r], wanted, NULL, rand));
+      if (r + 1 < list.count && list.row[r + 1].line->n == list.row[r].line->n) continue;
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%s, n %" PetscInt_FMT, sets[s], list.row[r].line->n));
+      if (!wanted->small) PetscCall(Report(what, &start));
     }
-    PetscCall(ProblemDestroy(&p));
+    PetscCall(CaseListDestroy(&list));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The patterns of real matrices. */
+static PetscErrorCode TestFiles(int count, char **path, const Wanted *wanted, PetscRandom rand)
+{
+  PetscLogDouble start;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  for (int k = 0; k < count; k++) {
+    const char *name = strrchr(path[k], '/') + 1;
+    CaseList    list;
+    int         cases;
+
+    PetscCall(CaseListForFile(name, &list));
+    PetscCall(CaseListSelect(&list, wanted->cases, &cases));
+    for (int r = 0; r < list.count; r++) PetscCall(TestRow(&list.row[r], wanted, path[k], rand));
+    PetscCall(CaseListDestroy(&list));
+    PetscCall(Report(name, &start));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   Rows in tiles: grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one, chains, and patterns that are not symmetric, whose transposed sweeps go another way.
+   Bytes that are taken: by the engines, by their pool, on the device by all else, on the host. What the pool
+   has without need for it depends on where the memory of a later engine found room.
 */
-static PetscErrorCode TestTiles(PetscRandom rand)
-{
-  static const char any[] = "order: "; /* tiles or not, what counts is the result */
-  const struct {
-    const char *pattern, *ordering;
-    PetscReal   lower, upper; /* shares of L and U taken away */
-    const char *want;
-  } matrices[] = {
-    {"7pt:9x6x7",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"7pt:33x1x5",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"7pt:2x3x50",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"7pt:1x7x9",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"5pt:13x7",         MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"5pt:1x40",         MATORDERINGNATURAL, 0.0,  0.0,  any     },
-    {"5pt:100x3",        MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"15pt:7x5x9",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"15pt:4x4x4",       MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"27pt:6x5x4",       MATORDERINGNATURAL, 0.0,  0.0,  slanted },
-    {"27pt:6x5x4",       MATORDERINGNATURAL, 0.1,  0.1,  slanted },
-    {"27pt:37x29x1",     MATORDERINGNATURAL, 0.0,  0.0,  slanted },
-    {"27pt:7x1x9",       MATORDERINGNATURAL, 0.0,  0.0,  slanted },
-    {"27pt:2x2x9",       MATORDERINGNATURAL, 0.0,  0.0,  any     },
-    {"27pt:6x5x4",       MATORDERINGRCM,     0.0,  0.0,  any     },
-    {"elasticity:6x5x4", MATORDERINGNATURAL, 0.0,  0.0,  blocks  },
-    {"elasticity:8x3x3", MATORDERINGNATURAL, 0.0,  0.0,  blocks  }, /* each row depends on the one before it in blocks of 2, 4 and 6 rows too */
-    {"elasticity:6x5x4", MATORDERINGNATURAL, 0.05, 0.1,  NULL    }, /* not all rows of a point depend on each other */
-    {"elasticity:5x6x7", MATORDERINGND,      0.0,  0.0,  any     },
-    {"random:3000",      MATORDERINGNATURAL, 0.0,  0.0,  NULL    },
-    {"7pt:9x6x7",        MATORDERINGNATURAL, 0.1,  0.1,  by_tiles},
-    {"15pt:7x5x9",       MATORDERINGNATURAL, 0.1,  0.1,  by_tiles},
-    {"5pt:13x7",         MATORDERINGNATURAL, 0.0,  0.1,  by_tiles},
-    {"tridiagonal:5000", MATORDERINGNATURAL, 0.0,  0.0,  by_runs },
-    {"tridiagonal:5000", MATORDERINGRCM,     0.0,  0.0,  by_runs }, /* a chain again, of which the matrix has the other end first */
-    {"tridiagonal:5000", MATORDERINGNATURAL, 0.1,  0.1,  NULL    }, /* chains are too short */
-    {"tridiagonal:5000", MATORDERINGNATURAL, 0.0,  0.1,  by_runs },
-    {"tridiagonal:5000", MATORDERINGNATURAL, 2e-4, 2e-4, any     },
-    {"bidiagonal:5000",  MATORDERINGNATURAL, 0.0,  0.0,  any     },
-    {"27pt:3000x2x1",    MATORDERINGNATURAL, 0.0,  0.0,  slanted },
-    {"27pt:3000x2x1",    MATORDERINGNATURAL, 1e-4, 0.1,  any     },
-    {"7pt:41x37x43",     MATORDERINGNATURAL, 0.0,  0.0,  by_tiles},
-    {"15pt:41x37x43",    MATORDERINGNATURAL, 0.0,  0.0,  by_tiles}, /* with several right-hand sides more tiles than run at a time */
-    {"27pt:23x27x19",    MATORDERINGNATURAL, 0.0,  0.0,  slanted },
-    {"7pt:41x37x43",     MATORDERINGNATURAL, 0.1,  0.1,  by_tiles}
-  };
-  PetscLogDouble start, now;
-
-  PetscFunctionBegin;
-  PetscCall(PetscTime(&start));
-  engines       = 0;
-  watch_seconds = 30;
-  for (size_t m = 0; m < sizeof(matrices) / sizeof(matrices[0]) && check_failures <= 100; m++) {
-    const PetscBool thin = (PetscBool)(matrices[m].lower > 0.0 || matrices[m].upper > 0.0);
-    char            label[64];
-    Mat             A, B;
-
-    PetscCall(GenerateMatrix(matrices[m].pattern, 0, rand, &A));
-    if (thin) {
-      PetscCall(Thin(A, matrices[m].lower, matrices[m].upper, rand, &B));
-      PetscCall(MatDestroy(&A));
-      A = B;
-    }
-    PetscCall(PetscSNPrintf(label, sizeof(label), "%s%s", matrices[m].pattern, thin ? " with gaps" : ""));
-    PetscCall(TestTiled(A, label, matrices[m].ordering, matrices[m].want, rand));
-    PetscCall(MatDestroy(&A));
-  }
-  /* a full band, whose last block has fewer rows than the others */
-  {
-    const PetscInt n = 1001, half = 10;
-    Mat            A;
-
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 2 * half + 1, NULL, &A));
-    for (PetscInt i = 0; i < n; i++) {
-      for (PetscInt j = PetscMax(0, i - half); j <= PetscMin(n - 1, i + half); j++) PetscCall(MatSetValue(A, i, j, 1.0, INSERT_VALUES));
-    }
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(GenerateValues(A, rand));
-    PetscCall(TestTiled(A, "band:10", MATORDERINGNATURAL, "order: by level of blocks of", rand));
-    PetscCall(MatDestroy(&A));
-  }
-  PetscCall(TestManyRightHandSides("7pt:9x6x7", 0, MATORDERINGNATURAL, rand));
-  PetscCall(TestManyRightHandSides("15pt:17x15x13", 0, MATORDERINGNATURAL, rand));
-  PetscCall(TestManyRightHandSides("tridiagonal:5000", 0, MATORDERINGNATURAL, rand));
-  PetscCall(PetscTime(&now));
-  printf("tiles: %d engines in %.1f s, %d checks so far, %d failed\n", engines, now - start, check_count, check_failures);
-  (void)fflush(stdout);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The patterns of real matrices, with diagonal entries where these lack some. */
-static PetscErrorCode TestFiles(int count, char **path, PetscRandom rand)
-{
-  PetscFunctionBegin;
-  for (int k = 0; k < count; k++) {
-    const char    *name = strrchr(path[k], '/') + 1;
-    PetscLogDouble start, now;
-    Mat            A;
-
-    PetscCall(PetscTime(&start));
-    PetscCall(LoadMatrix(PETSC_COMM_SELF, path[k], MATSEQAIJ, &A));
-    PetscCall(MatShift(A, 1.0));
-    PetscCall(GenerateValues(A, rand));
-    PetscCall(TestMatrix(A, name, MATORDERINGNATURAL, 0, 0.0, PAIRS, 2, k, 2, rand));
-    PetscCall(TestMatrix(A, name, MATORDERINGRCM, 0, 0.9, FEW, 1, k, 2, rand));
-    PetscCall(TestMatrix(A, name, MATORDERINGND, 0, 0.0, FEW, 1, k + 1, 2, rand));
-    PetscCall(MatDestroy(&A));
-    PetscCall(PetscTime(&now));
-    printf("%s: %.1f s, %d checks so far, %d failed\n", name, now - start, check_count, check_failures);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A few kernels of every kind on a few hundred rows. */
-static PetscErrorCode TestSmall(PetscRandom rand)
-{
-  const char *const patterns[] = {"tridiagonal", "arrow", "random", "7pt", "27pt", "denserow"};
-  const struct {
-    const char   *pattern;
-    PetscReal     thin;
-    SyncILUUpdate update;
-    PetscInt      size;
-    const char   *want;
-  } tiled[] = {
-    {"7pt:9x4x3",        0.0, SYNCILU_UPDATE_AUTO, 0, by_tiles},
-    {"7pt:9x4x3",        0.1, SYNCILU_UPDATE_VECT, 2, by_tiles},
-    {"15pt:5x3x7",       0.0, SYNCILU_UPDATE_LIST, 0, by_tiles},
-    {"27pt:5x4x4",       0.0, SYNCILU_UPDATE_AUTO, 0, slanted },
-    {"elasticity:6x5x4", 0.0, SYNCILU_UPDATE_AUTO, 0, blocks  },
-    {"tridiagonal:2200", 0.0, SYNCILU_UPDATE_AUTO, 0, by_runs }  /* hardly shorter chains are not taken in runs */
-  };
-
-  PetscFunctionBegin;
-  watch_seconds = 300;
-  for (int m = 0; m < 6; m++) {
-    Mat     A;
-    Problem p;
-
-    PetscCall(GenerateMatrix(patterns[m], m == 5 ? SYNCILU_ROW_LONG + 7 : 130, rand, &A));
-    PetscCall(ProblemCreate(A, patterns[m], m % 2 ? MATORDERINGRCM : MATORDERINGNATURAL, m == 3 ? 1 : 0, m == 2 ? 0.9 : 0.0, 2, rand, &p));
-    for (int k = 0; k < 3; k++) {
-      SyncILUSettings settings;
-
-      SettingsFor(&p, updates[k], solves[k], analyses[1 + (k + m) % 3], widths[(m + k) % 7], &settings);
-      PetscCall(TestEngine(&p, &settings, 1));
-    }
-    PetscCall(ProblemDestroy(&p));
-    PetscCall(MatDestroy(&A));
-  }
-  for (int m = 0; m < 6; m++) {
-    Mat             A, B;
-    Problem         p;
-    SyncILUSettings settings;
-
-    PetscCall(GenerateMatrix(tiled[m].pattern, 0, rand, &A));
-    PetscCall(Thin(A, tiled[m].thin, tiled[m].thin, rand, &B));
-    PetscCall(ProblemCreate(B, tiled[m].pattern, MATORDERINGNATURAL, 0, 0.0, m == 5 ? 1 : 2, rand, &p));
-    SettingsFor(&p, tiled[m].update, SYNCILU_SOLVE_AUTO, SYNCILU_ANALYSIS_AUTO, tiled[m].size, &settings);
-    PetscCall(TestEngine(&p, &settings, 1));
-    CheckOrder(&p, tiled[m].want);
-    PetscCall(ProblemDestroy(&p));
-    PetscCall(MatDestroy(&B));
-    PetscCall(MatDestroy(&A));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Bytes that are taken: by the engines, by their pool, on the device by all else, on the host. What the pool has without need for it depends on where the memory of a later engine found room. */
 typedef struct {
   size_t         engines, pool;
   PetscLogDouble device, host;
@@ -730,136 +553,126 @@ static PetscErrorCode MemoryNow(Memory *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Factorizations and solves without end take no memory and give the same bits every time; now and then an engine goes and another comes. */
-static PetscErrorCode TestSoak(const char *pattern, PetscInt count, PetscRandom rand)
+/*
+   Factorizations and solves without end take no memory and give the same bits every time; now and then an
+   engine goes and another comes.
+*/
+static PetscErrorCode TestSoak(const CaseRow *row, PetscInt count, PetscRandom rand)
 {
-  enum {
-    ENGINES = 3
-  };
+  const int engines_at_once = row->ncells;
+  /* in which every engine solves with the transpose, too */
+  const PetscInt lifetime = PetscMax(11, count / (10 * engines_at_once));
   Mat            A;
-  Problem        p;
+  Subject        p;
   const Case    *c;
-  SyncILUEngine  e[ENGINES] = {NULL};
-  PetscScalar   *first[ENGINES][2];
+  SyncILUEngine *e;
+  PetscScalar *(*first)[2];
   Memory         memory[2]; /* after the first engines, and now */
   PetscLogDouble start, now;
   PetscInt       wrong = 0, lives = 0, other = 0;
-  const PetscInt lifetime = PetscMax(11, count / (10 * ENGINES)); /* in which every engine solves with the transpose, too */
 
   PetscFunctionBegin;
-  PetscCall(GenerateMatrix(pattern, 27000, rand, &A));
-  PetscCall(ProblemCreate(A, pattern, MATORDERINGNATURAL, 0, 0.0, 2, rand, &p));
+  PetscCall(CaseSeed(row, rand));
+  PetscCall(MatrixCreate(row, NULL, rand, &A));
+  PetscCall(SubjectCreate(A, row, rand, &p));
   c = &p.c[0];
-  for (int k = 0; k < ENGINES; k++) {
+  PetscCall(PetscCalloc2(engines_at_once, &e, engines_at_once, &first));
+  for (int k = 0; k < engines_at_once; k++) {
     for (int s = 0; s < 2; s++) PetscCall(PetscCalloc1(c->n, &first[k][s]));
   }
   PetscCall(PetscTime(&start));
   for (PetscInt run = 0; run < count; run++) {
-    const int       k = (int)(run % ENGINES), s = (int)(run / ENGINES % 2);
+    const int       k = (int)(run % engines_at_once), s = (int)(run / engines_at_once % 2);
     const PetscBool device_memory = (PetscBool)(run / 7 % 2);
     PetscBool       same;
 
     Watch("soak, run %" PetscInt_FMT, run);
-    if (k == 0 && run && run / ENGINES % lifetime == 0) {
+    if (k == 0 && run && run / engines_at_once % lifetime == 0) {
       PetscCall(MemoryNow(&memory[lives > 0]));
       if (lives++ > 0 && memory[1].engines != memory[0].engines) other++;
     }
-    if (run / ENGINES % lifetime == 0) PetscCall(SyncILUEngineDestroy(&e[k]));
+    if (run / engines_at_once % lifetime == 0) PetscCall(SyncILUEngineDestroy(&e[k]));
     if (!e[k]) {
       SyncILUSettings settings;
-      PetscBool       regular;
+      PetscBool       taken;
 
-      SettingsFor(&p, updates[k], solves[k], SYNCILU_ANALYSIS_AUTO, 0, &settings);
-      PetscCall(EngineAdopt(&settings, &p.dev[0], &regular, &e[k]));
-      CHECK(regular, "%s: the pattern was not taken from the matrix", p.name);
+      CaseSettings(row, &row->cell[k], &settings);
+      PetscCall(EngineAdopt(&settings, &c->csr, &p.dev[0], &taken, &e[k]));
+      CHECK(taken, "%s: the pattern was not taken from the matrix", row->name);
     }
     PetscCall(Factor(e[k], c, &p.dev[s]));
-    PetscCall(Solve(&p, &p.c[s], e[k], run % 11 ? SYNCILU_NOTRANS : SYNCILU_TRANS, 1, device_memory, PETSC_FALSE, p.name, p.bits[2]));
+    PetscCall(Solve(&p, &p.c[s], e[k], run % 11 ? SYNCILU_NOTRANS : SYNCILU_TRANS, 1, device_memory, PETSC_FALSE, row->name, p.bits[2]));
     if (run % 11 == 0) continue;
-    if (run < 33) {
-      PetscCall(CompareSolutions(&p.c[s], SYNCILU_NOTRANS, 1, p.bits[2], p.name));
+    if (run < 11 * engines_at_once) { /* each engine has both sets of values in them */
+      PetscCall(CompareSolutions(&p.c[s], SYNCILU_NOTRANS, 1, p.bits[2], row->name));
       PetscCall(PetscArraycpy(first[k][s], p.bits[2], c->n));
     }
     PetscCall(PetscArraycmp(first[k][s], p.bits[2], c->n, &same));
     if (!same || e[k]->status.row >= 0) wrong++;
   }
   PetscCall(PetscTime(&now));
-  printf("%" PetscInt_FMT " factorizations and solves of %s, %" PetscInt_FMT " rows, in %.1f s\n", count, pattern, c->n, now - start);
+  printf("%" PetscInt_FMT " factorizations and solves of %s in %.1f s\n", count, row->name, now - start);
   CHECK(wrong == 0, "%" PetscInt_FMT " of %" PetscInt_FMT " runs gave other bits", wrong, count);
-  for (int k = 0; k < ENGINES; k++) PetscCall(SyncILUEngineDestroy(&e[k]));
+  for (int k = 0; k < engines_at_once; k++) PetscCall(SyncILUEngineDestroy(&e[k]));
   if (lives > 1) {
-    printf("  from the first of %" PetscInt_FMT " generations of engines to the last: their memory %.3f MiB, %.3f MiB; the device's beside it grew by %g MiB, the process by %g MiB\n", lives, (double)memory[0].engines / 1048576, (double)memory[1].engines / 1048576,
-           (memory[1].device - memory[0].device) / 1048576, (memory[1].host - memory[0].host) / 1048576);
+    printf("  from the first of %" PetscInt_FMT " generations of engines to the last: their memory %.3f MiB, %.3f MiB; the device's beside it grew by %g MiB, "
+           "the process by %g MiB\n",
+           lives, (double)memory[0].engines / 1048576, (double)memory[1].engines / 1048576, (memory[1].device - memory[0].device) / 1048576,
+           (memory[1].host - memory[0].host) / 1048576);
     CHECK(other == 0, "%" PetscInt_FMT " of %" PetscInt_FMT " generations of engines hold other bytes than the first", other, lives);
-    /* what is allocated beside comes in pieces of 2 MiB on the device; a leak in one factorization of a hundred would be larger */
+    /*
+       what is allocated beside comes in pieces of 2 MiB on the device; a leak in one factorization of a
+       hundred would be larger
+    */
     CHECK(memory[1].device - memory[0].device <= 4 * 1048576.0, "memory of the device grew by %g bytes", memory[1].device - memory[0].device);
     CHECK(memory[1].host - memory[0].host <= 8 * 1048576.0, "memory of the process grew by %g bytes", memory[1].host - memory[0].host);
   }
   PetscCall(MemoryNow(&memory[1]));
-  CHECK(memory[1].engines == 0 && memory[1].pool <= SYNCILU_KEEP, "%zu bytes are left where all engines are gone, of %zu that their pool has", memory[1].engines, memory[1].pool);
-  for (int k = 0; k < ENGINES; k++) {
+  CHECK(memory[1].engines == 0 && memory[1].pool <= SYNCILU_KEEP, "%zu bytes are left where all engines are gone, of %zu that their pool has",
+        memory[1].engines, memory[1].pool);
+  for (int k = 0; k < engines_at_once; k++) {
     for (int s = 0; s < 2; s++) PetscCall(PetscFree(first[k][s]));
   }
-  PetscCall(ProblemDestroy(&p));
+  PetscCall(PetscFree2(e, first));
+  PetscCall(SubjectDestroy(&p));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestAll(PetscInt only, const char *pattern, PetscRandom rand)
+/* Runs share alike between the matrices. */
+static PetscErrorCode TestSoaks(PetscInt count, PetscRandom rand)
 {
-  const PetscInt sizes[] = {0, 1, 31, 33, 1025, 100003};
-  PetscLogDouble start, now;
-  PetscBool      tiles;
-  Mat            A;
+  CaseList list;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(pattern, "tiles", &tiles));
-  for (int s = 0; s < 6 && !tiles; s++) {
-    if (only >= 0 && sizes[s] != only) continue;
-    PetscCall(PetscTime(&start));
-    engines       = 0;
-    watch_seconds = sizes[s] > BIG ? 120 : 30;
-    for (int m = 0; GeneratePatterns[m]; m++) {
-      PetscBool this = PETSC_TRUE;
-
-      if (pattern[0]) PetscCall(PetscStrcmp(pattern, GeneratePatterns[m], &this));
-      if (this) PetscCall(TestPattern(GeneratePatterns[m], m, sizes[s], rand));
-    }
-    PetscCall(PetscTime(&now));
-    printf("n %" PetscInt_FMT ": %d engines in %.1f s, %d checks so far, %d failed\n", sizes[s], engines, now - start, check_count, check_failures);
-    (void)fflush(stdout);
-  }
-  if (tiles) PetscCall(TestTiles(rand));
-  if (only >= 0 || pattern[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscTime(&start));
-  PetscCall(LongRows(3001, rand, &A));
-  PetscCall(TestMatrix(A, "long rows", MATORDERINGNATURAL, 0, 0.0, PAIRS, 2, 1, 4, rand));
-  PetscCall(TestMatrix(A, "long rows", MATORDERINGRCM, 0, 0.9, FEW, 2, 2, 2, rand));
-  PetscCall(MatDestroy(&A));
-  PetscCall(TestManyRightHandSides("7pt", 1000, MATORDERINGRCM, rand));
-  PetscCall(TestManyRightHandSides("27pt", 40000, MATORDERINGRCM, rand));
-  PetscCall(PetscTime(&now));
-  printf("long rows and many right-hand sides: %.1f s\n", now - start);
-  PetscCall(TestTiles(rand));
+  PetscCall(CaseListCreate("soak", &list));
+  for (int r = 0; r < list.count; r++) PetscCall(TestSoak(&list.row[r], count / list.count, rand));
+  PetscCall(CaseListDestroy(&list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
+  const char *const small[] = {"small", NULL}, *const in_tiles[] = {"tiles", NULL}, *const all[] = {"main", "tiles", NULL};
   PetscRandom rand;
-  PetscBool   available, small = PETSC_FALSE;
-  PetscInt    soak  = 0;
-  PetscInt    rows  = -1;
-  int         files = 0, failed;
-  char        why[256], pattern[64] = "", folder[PETSC_MAX_PATH_LEN] = "", **path = NULL;
+  PetscBool   available, tiles;
+  Wanted      wanted = {.rows = -1};
+  PetscInt    soak   = 0;
+  int         files  = 0, failed;
+  char        why[256], folder[PETSC_MAX_PATH_LEN] = "", file[PETSC_MAX_PATH_LEN] = "", **path = NULL;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-list", &wanted.list, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-case", wanted.cases, sizeof(wanted.cases), NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &wanted.small, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-soak", &soak, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-rows", &rows, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-pattern", pattern, sizeof(pattern), NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-rows", &wanted.rows, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-watch", &wanted.watch, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pattern", wanted.pattern, sizeof(wanted.pattern), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-matrices", folder, sizeof(folder), NULL));
-  PetscCall(SyncILUCUDAAvailable(&available, why, sizeof(why)));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-digest", file, sizeof(file), NULL));
+  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
+  if (wanted.list) available = PETSC_TRUE;
   if (available && folder[0]) {
     PetscCall(LoadFolder(folder, &files, &path));
     available = (PetscBool)(files > 0);
@@ -870,17 +683,21 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return SKIPPED;
   }
+  if (file[0]) {
+    digest = fopen(file, "w");
+    PetscCheck(digest, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", file);
+  }
+  PetscCall(PetscStrcmp(wanted.pattern, "tiles", &tiles));
+  if (tiles) wanted.pattern[0] = 0;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  if (soak) { /* with updates of the diagonal alone, and of all entries */
-    PetscCall(TestSoak("7pt", soak / 2, rand));
-    PetscCall(TestSoak("27pt", soak - soak / 2, rand));
-  } else if (files) PetscCall(TestFiles(files, path, rand));
-  else if (small) PetscCall(TestSmall(rand));
-  else PetscCall(TestAll(rows, pattern, rand));
+  if (soak) PetscCall(TestSoaks(soak, rand));
+  else if (files) PetscCall(TestFiles(files, path, &wanted, rand));
+  else PetscCall(TestSets(wanted.small ? small : tiles ? in_tiles : all, &wanted, rand));
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(LoadFolderFree(files, &path));
-  (void)alarm(0);
-  failed = CheckReport("cuda");
+  WatchEnd();
+  if (digest) (void)fclose(digest);
+  failed = wanted.list ? 0 : CheckReport("cuda");
   PetscCall(PetscFinalize());
   return failed;
 }

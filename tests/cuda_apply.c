@@ -1,5 +1,6 @@
-static char help[] = "What an application costs: with vectors on the device there are no copies to or from the host, nothing waits and nothing is allocated. The calls are counted where the program makes\n\
-them, by functions of the runtime's names that this executable puts before the runtime's own.\n\n";
+static char help[] = "What an application costs: with vectors on the device there are no copies to or from the host, nothing waits and nothing is\n\
+allocated. The calls are counted where the program makes them, by functions of the runtime's names that this executable puts\n\
+before the runtime's own.\n\n";
 
 #if !defined(_GNU_SOURCE)
   #define _GNU_SOURCE /* RTLD_NEXT */
@@ -19,8 +20,8 @@ static const char *const names[] = {"copies", "waits", "allocations", "launches"
 static int               counts[COUNTS];
 
 /*
-   The parts of a function that counts and goes on to the runtime's own: its name, what it counts as, its parameters, its arguments.
-   Pointers to functions are pointers to objects for POSIX, and not for C.
+   The parts of a function that counts and goes on to the runtime's own: its name, what it counts as, its
+   parameters, its arguments. Pointers to functions are pointers to objects for POSIX, and not for C.
 */
 #define COUNTED_IF(condition, name, count, parameters, arguments) \
   extern cudaError_t name parameters; \
@@ -38,12 +39,18 @@ static int               counts[COUNTS];
 COUNTED_COPY(cudaMemcpy, (void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind), (dst, src, bytes, kind))
 COUNTED_COPY(cudaMemcpyAsync, (void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, src, bytes, kind, stream))
 COUNTED_COPY(cudaMemcpyAsync_ptsz, (void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, src, bytes, kind, stream))
-COUNTED_COPY(cudaMemcpy2D, (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind), (dst, dpitch, src, spitch, width, height, kind))
-COUNTED_COPY(cudaMemcpy2DAsync, (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, dpitch, src, spitch, width, height, kind, stream))
-COUNTED_COPY(cudaMemcpyToSymbol, (const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind), (symbol, src, bytes, offset, kind))
-COUNTED_COPY(cudaMemcpyToSymbolAsync, (const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream), (symbol, src, bytes, offset, kind, stream))
+COUNTED_COPY(cudaMemcpy2D, (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind),
+             (dst, dpitch, src, spitch, width, height, kind))
+COUNTED_COPY(cudaMemcpy2DAsync,
+             (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
+             (dst, dpitch, src, spitch, width, height, kind, stream))
+COUNTED_COPY(cudaMemcpyToSymbol, (const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind),
+             (symbol, src, bytes, offset, kind))
+COUNTED_COPY(cudaMemcpyToSymbolAsync, (const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream),
+             (symbol, src, bytes, offset, kind, stream))
 COUNTED_COPY(cudaMemcpyFromSymbol, (void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind), (dst, symbol, bytes, offset, kind))
-COUNTED_COPY(cudaMemcpyFromSymbolAsync, (void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream), (dst, symbol, bytes, offset, kind, stream))
+COUNTED_COPY(cudaMemcpyFromSymbolAsync, (void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream),
+             (dst, symbol, bytes, offset, kind, stream))
 
 COUNTED(cudaDeviceSynchronize, WAIT, (void), ())
 COUNTED(cudaStreamSynchronize, WAIT, (cudaStream_t stream), (stream))
@@ -65,11 +72,14 @@ COUNTED(cudaFree, ALLOCATE, (void *pointer), (pointer))
 COUNTED(cudaFreeAsync, ALLOCATE, (void *pointer, cudaStream_t stream), (pointer, stream))
 COUNTED(cudaFreeHost, ALLOCATE, (void *pointer), (pointer))
 
-COUNTED(cudaLaunchKernel, LAUNCH, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream), (function, grid, block, args, shared, stream))
-COUNTED(cudaLaunchCooperativeKernel, LAUNCH, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream), (function, grid, block, args, shared, stream))
+COUNTED(cudaLaunchKernel, LAUNCH, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
+        (function, grid, block, args, shared, stream))
+COUNTED(cudaLaunchCooperativeKernel, LAUNCH, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
+        (function, grid, block, args, shared, stream))
 COUNTED(cudaLaunchKernelExC, LAUNCH, (const cudaLaunchConfig_t *config, const void *function, void **args), (config, function, args))
 /* what the compiler makes of <<<>>> in newer releases; the first argument is a handle of the function */
-COUNTED(__cudaLaunchKernel, LAUNCH, (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream), (kernel, grid, block, args, shared, stream))
+COUNTED(__cudaLaunchKernel, LAUNCH, (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
+        (kernel, grid, block, args, shared, stream))
 
 static void CountFrom(int before[COUNTS])
 {
@@ -159,7 +169,8 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
       CountTo(count);
       logged = LoggedCopies() - logged;
       CallCUDA(cudaDeviceSynchronize());
-      printf("%s %s: 20 %s: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, kinds[kind], count[COPY], count[WAIT], count[ALLOCATE], count[LAUNCH]);
+      printf("%s %s: 20 %s: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, kinds[kind], count[COPY], count[WAIT], count[ALLOCATE],
+             count[LAUNCH]);
       CHECK(count[LAUNCH] >= 20, "%s %s: 20 %s launch %d kernels", pattern, options, kinds[kind], count[LAUNCH]);
 #if defined(PETSC_HAVE_CUDA)
       for (int k = COPY; k <= ALLOCATE; k++) CHECK(count[k] == 0, "%s %s: 20 %s make %d %s", pattern, options, kinds[kind], count[k], names[k]);
@@ -175,7 +186,8 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
     CountFrom(count);
     PetscCall(PCSetUp(pc));
     CountTo(count);
-    printf("%s %s: refactorization: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, count[COPY], count[WAIT], count[ALLOCATE], count[LAUNCH]);
+    printf("%s %s: refactorization: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, count[COPY], count[WAIT], count[ALLOCATE],
+           count[LAUNCH]);
 #if defined(PETSC_HAVE_CUDA)
     CHECK(count[COPY] <= 1, "%s %s: a refactorization makes %d copies", pattern, options, count[COPY]);
     CHECK(count[WAIT] <= 1, "%s %s: a refactorization waits %d times", pattern, options, count[WAIT]);
@@ -201,15 +213,22 @@ int main(int argc, char **argv)
   PetscCall(PetscLogDefaultBegin());
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  PetscCall(TestMatrix("7pt", "", rand));
-  PetscCall(TestMatrix("7pt", "-pc_syncilu_update list -pc_syncilu_solve ell", rand));
-  PetscCall(TestMatrix("7pt", "-pc_syncilu_update vect -pc_syncilu_solve csr", rand));
-  PetscCall(TestMatrix("27pt", "", rand));
-  PetscCall(TestMatrix("27pt", "-pc_syncilu_update vect -pc_syncilu_solve ell", rand));
+  for (int m = 0; m < 2; m++) {
+    char options[128];
+
+    for (int k = 0; k < CheckEnumCount(SyncILUUpdates); k++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_syncilu_update %s", SyncILUUpdates[k]));
+      PetscCall(TestMatrix(m ? "27pt" : "7pt", options, rand));
+    }
+    for (int k = 0; k < CheckEnumCount(SyncILUSolves); k++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_syncilu_solve %s", SyncILUSolves[k]));
+      PetscCall(TestMatrix(m ? "27pt" : "7pt", options, rand));
+    }
+  }
   PetscCall(TestMatrix("27pt", "-pc_factor_levels 1", rand));
   PetscCall(TestMatrix("7pt_random", "-pc_factor_mat_ordering_type rcm -pc_syncilu_relax 0.9", rand));
   PetscCall(PetscRandomDestroy(&rand));
-  (void)alarm(0);
+  WatchEnd();
   failed = CheckReport("cuda_apply");
   PetscCall(PetscFinalize());
   return failed;

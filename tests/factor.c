@@ -116,7 +116,8 @@ static PetscErrorCode TestOrderingsAndLevels(PetscRandom rand)
         PetscCall(CompareSolves(A, F, rand, name));
         for (int k = 0; k < 2; k++) PetscCall(MatGetInfo(F[k], MAT_LOCAL, &got[k]));
         CHECK(got[0].nz_used == got[1].nz_used, "%s: %g entries, PETSc has %g", name, got[1].nz_used, got[0].nz_used);
-        CHECK(PetscAbsReal(got[0].fill_ratio_needed - got[1].fill_ratio_needed) < 1e-12, "%s: fill %g, PETSc has %g", name, got[1].fill_ratio_needed, got[0].fill_ratio_needed);
+        CHECK(PetscAbsReal(got[0].fill_ratio_needed - got[1].fill_ratio_needed) < 1e-12, "%s: fill %g, PETSc has %g", name, got[1].fill_ratio_needed,
+              got[0].fill_ratio_needed);
         CHECK(got[0].fill_ratio_given == got[1].fill_ratio_given, "%s: fill given %g, PETSc has %g", name, got[1].fill_ratio_given, got[0].fill_ratio_given);
         for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&F[k]));
       }
@@ -167,13 +168,15 @@ static PetscErrorCode TestShifts(PetscRandom rand)
           PetscCall(InfoCreate(levels, &info));
           info.shifttype = (PetscReal)types[t];
           if (amounts[a] > 0) info.shiftamount = amounts[a];
-          PetscCall(PetscSNPrintf(name, sizeof(name), "shift %s amount %g levels %" PetscInt_FMT, MatFactorShiftTypes[types[t]], (double)info.shiftamount, levels));
+          PetscCall(
+            PetscSNPrintf(name, sizeof(name), "shift %s amount %g levels %" PetscInt_FMT, MatFactorShiftTypes[types[t]], (double)info.shiftamount, levels));
           PetscCall(Factor(A, o ? MATORDERINGRCM : MATORDERINGNATURAL, &info, PETSC_FALSE, F));
           PetscCall(CompareSolves(A, F, rand, name));
           PetscCall(MatSyncILUGetStatistics(F[1], &s));
           CHECK(s.failed_row < 0, "%s: failed in row %" PetscInt_FMT, name, s.failed_row);
           CHECK(s.pivots_shifted > 0 && s.shift_amount > 0, "%s: nothing was shifted", name);
-          CHECK(types[t] == MAT_SHIFT_INBLOCKS ? s.pivots_shifted < s.rows : s.pivots_shifted == s.rows, "%s: %" PetscInt_FMT " pivots shifted", name, s.pivots_shifted);
+          CHECK(types[t] == MAT_SHIFT_INBLOCKS ? s.pivots_shifted < s.rows : s.pivots_shifted == s.rows, "%s: %" PetscInt_FMT " pivots shifted", name,
+                s.pivots_shifted);
           for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&F[k]));
           PetscCall(MatDestroy(&A));
         }
@@ -223,7 +226,7 @@ static PetscErrorCode TestShiftsEnd(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every third row lacks its diagonal entry: added, the factor is that of the matrix with explicit zeros there. */
+/* Every third row lacks its diagonal entry. Added, the factor is that of the matrix with explicit zeros. */
 static PetscErrorCode TestDiagonalFill(PetscRandom rand)
 {
   Mat             A, B, F, G;
@@ -276,7 +279,8 @@ static PetscErrorCode TestDiagonalFill(PetscRandom rand)
       PetscCall(MatLUFactorNumeric(G, B, &info));
       PetscCall(MatSyncILUGetStatistics(G, &s));
       CHECK(s.failed_row < 0, "levels %" PetscInt_FMT ": failed in row %" PetscInt_FMT, levels, s.failed_row);
-      CHECK(s.diagonals_added == missing, "levels %" PetscInt_FMT ": %" PetscInt_FMT " diagonals added, %" PetscInt_FMT " are missing", levels, s.diagonals_added, missing);
+      CHECK(s.diagonals_added == missing, "levels %" PetscInt_FMT ": %" PetscInt_FMT " diagonals added, %" PetscInt_FMT " are missing", levels,
+            s.diagonals_added, missing);
       PetscCall(MatSolve(F, b, x));
       PetscCall(MatSolve(G, b, y));
       PetscCall(CheckDifference(y, x, &diff));
@@ -352,13 +356,16 @@ static PetscErrorCode TestView(PetscRandom rand)
   PetscCall(MatLUFactorNumeric(F, A, &info));
   PetscCall(MatSyncILUGetStatistics(F, &s));
   /* the levels of a 10 x 10 x 10 grid are its diagonal planes */
-  CHECK(s.rows == 1000 && s.levels[0] == 28 && s.levels[1] == 28 && s.level_rows[0] == 75 && s.level_rows[1] == 75, "rows %" PetscInt_FMT " levels %" PetscInt_FMT " width %" PetscInt_FMT, s.rows, s.levels[0], s.level_rows[0]);
+  CHECK(s.rows == 1000 && s.levels[0] == 28 && s.levels[1] == 28 && s.level_rows[0] == 75 && s.level_rows[1] == 75,
+        "rows %" PetscInt_FMT " levels %" PetscInt_FMT " width %" PetscInt_FMT, s.rows, s.levels[0], s.level_rows[0]);
   CHECK(s.nonzeros == 6400 && s.fill == 1.0, "nonzeros %" PetscInt64_FMT " fill %g", s.nonzeros, (double)s.fill);
   CHECK(s.backend == SYNCILU_BACKEND_HOST && s.threads == 2 && s.analyses == 1 && s.factorizations == 1, "threads %" PetscInt_FMT, s.threads);
-  CHECK(s.bytes > (PetscInt64)(6400 * sizeof(PetscScalar)) && s.bytes < (PetscInt64)(3 * 6400 * (sizeof(PetscScalar) + sizeof(PetscInt))), "bytes %" PetscInt64_FMT, s.bytes);
+  CHECK(s.bytes > (PetscInt64)(6400 * sizeof(PetscScalar)) && s.bytes < (PetscInt64)(3 * 6400 * (sizeof(PetscScalar) + sizeof(PetscInt))),
+        "bytes %" PetscInt64_FMT, s.bytes);
   PetscCall(CheckView((PetscObject)F, PETSC_VIEWER_ASCII_INFO, text, sizeof(text)));
   for (int k = 0; k < 6; k++) {
-    const char *const want[] = {"backend: host (auto", "threads: 2", "nonzeros: 6400, fill 1", "levels: L 28 (rows a level: mean 35.7143, max 75), U 28", "pivots shifted: 0", "bytes held"};
+    const char *const want[] = {"backend: host (auto", "threads: 2", "nonzeros: 6400, fill 1", "levels: L 28 (rows a level: mean 35.7143, max 75), U 28",
+                                "pivots shifted: 0",   "bytes held"};
 
     CHECK(strstr(text, want[k]), "view lacks \"%s\":\n%s", want[k], text);
   }
@@ -372,7 +379,10 @@ static PetscErrorCode TestView(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the log is told of a factorization of a tridiagonal matrix: an update, a quotient and a reciprocal a row, but for the first. */
+/*
+   What the log is told of a factorization of a tridiagonal matrix: an update, a quotient and a reciprocal a
+   row, but for the first.
+*/
 static PetscErrorCode TestFlops(PetscRandom rand)
 {
   const PetscInt n = 100;

@@ -15,7 +15,10 @@ static PetscErrorCode EitherCreate(Mat A, PetscBool ilu, KSP *ksp, PC *pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Zero, tiny, NaN and infinite pivots, in the matrix and in the elimination: the reason, the row in -info, view and statistics; the solve ends, and works again once the values are good. */
+/*
+   Zero, tiny, NaN and infinite pivots, in the matrix and in the elimination: the reason, the row in -info,
+   view and statistics; the solve ends, and works again once the values are good.
+*/
 static PetscErrorCode TestBreakdown(void)
 {
   const PetscScalar values[] = {0.0, 1e-20, NAN, INFINITY};
@@ -51,7 +54,9 @@ static PetscErrorCode TestBreakdown(void)
           CHECK(order || s.failed_row == row, "pivot %g: row %" PetscInt_FMT ", expected %" PetscInt_FMT, (double)PetscRealPart(values[v]), s.failed_row, row);
           CHECK(s.failed_row >= 0 && s.failed_row < n, "row %" PetscInt_FMT, s.failed_row);
           PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
-          PetscCall(PetscSNPrintf(want, sizeof(want), "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix", s.failed_row, row));
+          PetscCall(PetscSNPrintf(want, sizeof(want),
+                                  "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix", s.failed_row,
+                                  row));
           CHECK(strstr(text, want), "the view lacks \"%s\":\n%s", want, text);
           /* good values in the same matrix; PCILU itself never factors again after a failure */
           if (ilu) {
@@ -66,13 +71,15 @@ static PetscErrorCode TestBreakdown(void)
           PetscCall(KSPSetOperators(ksp, A, A)); /* KSP of PETSc 3.18 sets up too late without */
           PetscCall(KSPSolve(ksp, b, x));
           PetscCall(KSPGetConvergedReason(ksp, &reason));
-          CHECK(reason > 0, "good values after a breakdown by %g (ilu %d, %" PetscInt_FMT " threads): the solve ended with %s", (double)PetscRealPart(values[v]), ilu, threads, KSPConvergedReasons[reason]);
+          CHECK(reason > 0, "good values after a breakdown by %g (ilu %d, %" PetscInt_FMT " threads): the solve ended with %s",
+                (double)PetscRealPart(values[v]), ilu, threads, KSPConvergedReasons[reason]);
           /* as an error, where that is asked for */
           PetscCall(MatSetValue(A, row, row, values[v], INSERT_VALUES));
           PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
           PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
           PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
-          PetscCall(PetscSNPrintf(want, sizeof(want), "Zero pivot row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix)", s.failed_row, row));
+          PetscCall(
+            PetscSNPrintf(want, sizeof(want), "Zero pivot row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix)", s.failed_row, row));
           CHECK_ERROR(PCSetUp(pc), PETSC_ERR_MAT_LU_ZRPVT, want);
           PetscCall(KSPDestroy(&ksp));
           PetscCall(MatDestroy(&A));
@@ -246,7 +253,8 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
       PetscCall(PetscPopErrorHandler());
       if (ierr) {
         CHECK(ierr == PETSC_ERR_SUP && strstr(check_message, "-pc_syncilu_backend cuda: "), "error %d: %s", (int)ierr, check_message);
-        if (PetscDefined(USE_COMPLEX) && !strstr(check_message, "this build has no CUDA backend")) CHECK(strstr(check_message, "real double precision"), "complex numbers are not the reason: %s", check_message);
+        if (PetscDefined(USE_COMPLEX) && !strstr(check_message, "this build has no cuda backend"))
+          CHECK(strstr(check_message, "real double precision"), "complex numbers are not the reason: %s", check_message);
         CHECK_ERROR(PCSyncILUGetStatistics(pc, &s), PETSC_ERR_ORDER, "");
       } else {
         PetscCall(PCSyncILUGetStatistics(pc, &s));
@@ -273,8 +281,8 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
     {
       PetscReal relax;
 
-      CHECK_ERROR(PCSyncILUGetRelax(pc, &relax), PETSC_ERR_ARG_WRONG, "jacobi");
-      CHECK_ERROR(MatSyncILUGetRelax(A, &relax), PETSC_ERR_ARG_WRONG, "syncilu");
+      CHECK_ERROR(PCSyncILUGetRelax(pc, &relax), PETSC_ERR_SUP, "PCSyncILUGetRelax_C");
+      CHECK_ERROR(MatSyncILUGetRelax(A, &relax), PETSC_ERR_SUP, "MatSyncILUGetRelax_C");
       PetscCall(MatSyncILUSetRelax(A, 0.5));
     }
     PetscCall(PCDestroy(&pc));
@@ -291,7 +299,7 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
       PetscCall(VecSet(b, 1.0));
       PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
       CHECK_ERROR(MatSyncILUGetStatistics(F, &s), PETSC_ERR_ORDER, "MatILUFactorSymbolic");
-      CHECK_ERROR(MatSyncILUGetStatistics(A, &s), PETSC_ERR_ARG_WRONG, "syncilu");
+      CHECK_ERROR(MatSyncILUGetStatistics(A, &s), PETSC_ERR_SUP, "MatSyncILUGetStatistics_C");
       CHECK_ERROR(MatSolve(F, b, x), PETSC_ERR_ORDER, "MatLUFactorNumeric");
       PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
       CHECK_ERROR(MatSolve(F, b, x), PETSC_ERR_ORDER, "MatLUFactorNumeric");
@@ -320,15 +328,22 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
     }
     /* another matrix than the one that was analysed */
     {
-      Mat           F, B;
-      MatFactorInfo info;
+      Mat               F, B;
+      MatFactorInfo     info;
+      SyncILUStatistics s;
 
       PetscCall(MatFactorInfoInitialize(&info));
       info.fill = 1.0;
       PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
       PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+      PetscCall(GenerateMatrix("tridiagonal", 101, rand, &B));
+      CHECK_ERROR(MatLUFactorNumeric(F, B, &info), PETSC_ERR_ARG_SIZ, "dimensions are different");
+      PetscCall(MatDestroy(&B));
+      /* with as many rows and other entries it is planned anew */
       PetscCall(GenerateMatrix("tridiagonal", 100, rand, &B));
-      CHECK_ERROR(MatLUFactorNumeric(F, B, &info), PETSC_ERR_ARG_INCOMP, "the one of the symbolic phase had");
+      PetscCall(MatLUFactorNumeric(F, B, &info));
+      PetscCall(MatSyncILUGetStatistics(F, &s));
+      CHECK(s.analyses == 2 && s.factorizations == 1 && s.nonzeros == 298, "%" PetscInt_FMT " analyses, %" PetscInt64_FMT " entries", s.analyses, s.nonzeros);
       PetscCall(MatDestroy(&B));
       /* drop tolerances */
       info.usedt = 1.0;
@@ -367,20 +382,60 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The symbolic phase keeps no memory when it ends with an error. */
+static PetscErrorCode TestLeaks(void)
+{
+  const PetscInt n = 1000, row = 617;
+  Mat            A;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, &A));
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(n, i + 2); j++) {
+      if (i != row || j > row) PetscCall(MatSetValue(A, i, j, 1.0 + (i == j), INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  for (PetscInt levels = 0; levels < 3; levels++) {
+    PetscLogDouble before, after;
+
+    for (int run = 0; run < 2; run++) { /* the first one takes what stays */
+      Mat           F;
+      MatFactorInfo info;
+
+      PetscCall(PetscMallocGetCurrentUsage(&before));
+      PetscCall(MatFactorInfoInitialize(&info));
+      info.fill   = 1.0;
+      info.levels = (PetscReal)levels;
+      PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+      CHECK_ERROR(MatILUFactorSymbolic(F, A, NULL, NULL, &info), PETSC_ERR_ARG_WRONGSTATE, "row 617");
+      PetscCall(MatDestroy(&F));
+      PetscCall(PetscMallocGetCurrentUsage(&after));
+    }
+    CHECK(before > 0 && after == before, "levels %" PetscInt_FMT ": %g bytes held before the symbolic phase that failed, %g after", levels, before, after);
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscRandom rand;
   int         failed;
 
+  PetscCall(PetscOptionsSetValue(NULL, "-malloc_debug", "true")); /* counts what is allocated */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(TestLeaks());
   PetscCall(TestBreakdown());
   PetscCall(TestShifts());
   PetscCall(TestNaN(rand));
   PetscCall(TestBadInput(rand));
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("faults");
+  PetscCall(PetscOptionsClearValue(NULL, "-malloc_debug"));
   PetscCall(PetscFinalize());
   return failed;
 }

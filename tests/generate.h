@@ -7,13 +7,21 @@
 #include <petscmat.h>
 
 /*
-   Names: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random (8 entries a row), random200, powerlaw;
-   on grids 5pt, 7pt, 27pt, 15pt (linear finite elements on tetrahedra), elasticity (three unknowns a point, 81 entries a row).
-   With _random or _rcm behind it, the same in another order; then behind a colon the size if not n: rows, or on grids the points in each direction, as in 15pt_rcm:90x90x90.
-   Rows are otherwise about n: grids take the next smaller whole grid of equal sides, at least one point.
+   Names without a grid: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random (8
+   entries a row), random200, powerlaw, band (21 entries a row), longrows (one row of a hundred has up to 1501
+   entries, the others 9), tridiagonal2 (two more entries in one row of L), hubs (three diagonals, 40 apart,
+   and every 32nd row has 30 more entries on each side). On grids: 5pt, 7pt, 27pt, 15pt (linear finite
+   elements on tetrahedra), elasticity (three unknowns a point, 81 entries a row). Behind an underscore:
+   random or rcm, the same in another order; border, with one more row and column that are full; on grids
+   periodic, in the first direction. Behind a colon the size if not n: about so many rows, or on grids the
+   points in each direction, as in 15pt_rcm:90x90x90. Grids take the next smaller whole grid of equal sides,
+   at least one point.
 */
 extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *);
-/* Gives an assembled matrix new random values of the same kind: off-diagonal ones in the disc of radius 1, rows (and columns) diagonally dominant. */
+/*
+   Gives an assembled matrix new random values of the same kind: those beside the diagonal are in the disc of
+   radius 1, rows and columns are diagonally dominant.
+*/
 extern PetscErrorCode GenerateValues(Mat, PetscRandom);
 /* The NULL-terminated list of all names. */
 extern const char *const GeneratePatterns[];

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The entries of a Matrix Market file, those of the other triangle of a symmetric one included. Read by one process. */
+/*
+   The entries of a Matrix Market file, those of the other triangle of a symmetric one included. Read by one
+   process.
+*/
 static PetscErrorCode ReadMarket(const char *name, PetscInt *rows, PetscInt *cols, PetscCount *count, PetscInt **i, PetscInt **j, PetscScalar **v)
 {
   FILE        *f;
@@ -22,7 +25,8 @@ static PetscErrorCode ReadMarket(const char *name, PetscInt *rows, PetscInt *col
   PetscFunctionBegin;
   f = fopen(name, "r");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", name);
-  PetscCheck(fgets(line, sizeof(line), f) && (words = sscanf(line, "%%%%MatrixMarket matrix coordinate %63s %63s", field, symmetry)) >= 1, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s: not a Matrix Market file of a sparse matrix", name);
+  PetscCheck(fgets(line, sizeof(line), f) && (words = sscanf(line, "%%%%MatrixMarket matrix coordinate %63s %63s", field, symmetry)) >= 1, PETSC_COMM_SELF,
+             PETSC_ERR_FILE_UNEXPECTED, "%s: not a Matrix Market file of a sparse matrix", name);
   if (words == 1) { /* some leave out that their numbers are real */
     PetscCall(PetscStrncpy(symmetry, field, sizeof(symmetry)));
     PetscCall(PetscStrncpy(field, "real", sizeof(field)));
@@ -48,7 +52,8 @@ static PetscErrorCode ReadMarket(const char *name, PetscInt *rows, PetscInt *col
     a = strtoll(line, &s, 10);
     b = strtoll(s, &end, 10);
     if (!pattern) value = strtod(end, NULL);
-    PetscCheck(end != s && a > 0 && a <= m && b > 0 && b <= n, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s: entry %lld is outside of the matrix", name, e + 1);
+    PetscCheck(end != s && a > 0 && a <= m && b > 0 && b <= n, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s: entry %lld is outside of the matrix", name,
+               e + 1);
     row[k]   = (PetscInt)(a - 1);
     col[k]   = (PetscInt)(b - 1);
     val[k++] = value;

@@ -6,9 +6,15 @@
 
 #include <petscmat.h>
 
-/* Matrix Market (coordinate; real, integer or pattern; general, symmetric or skew-symmetric) or PETSc's binary format, as a square matrix of the given type. Collective. */
+/*
+   Matrix Market (coordinate; real, integer or pattern; general, symmetric or skew-symmetric) or PETSc's
+   binary format, as a square matrix of the given type. Collective.
+*/
 extern PetscErrorCode LoadMatrix(MPI_Comm, const char *, MatType, Mat *);
-/* The paths of the Matrix Market files of a folder, or of the one that the environment's SYNCILU_MATRICES names, in alphabetical order; none if it cannot be read. */
+/*
+   The paths of the Matrix Market files of a folder, or of the one that the environment's SYNCILU_MATRICES
+   names, in alphabetical order; none if it cannot be read.
+*/
 extern PetscErrorCode LoadFolder(const char *, int *, char ***);
 extern PetscErrorCode LoadFolderFree(int, char ***);
 

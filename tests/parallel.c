@@ -86,8 +86,9 @@ int main(int argc, char **argv)
               SyncILUStatistics stats;
 
               PetscCall(PCSyncILUGetStatistics(pc, &stats));
-              CHECK(stats.rows == nlocal && stats.analyses == 1 && stats.factorizations == (nlocal ? step + 1 : 1), "rows %" PetscInt_FMT " of %" PetscInt_FMT ", %" PetscInt_FMT " analyses, %" PetscInt_FMT " factorizations", stats.rows, nlocal, stats.analyses,
-                    stats.factorizations);
+              CHECK(stats.rows == nlocal && stats.analyses == 1 && stats.factorizations == (nlocal ? step + 1 : 1),
+                    "rows %" PetscInt_FMT " of %" PetscInt_FMT ", %" PetscInt_FMT " analyses, %" PetscInt_FMT " factorizations", stats.rows, nlocal,
+                    stats.analyses, stats.factorizations);
             }
             /* new values for the second step: every rank has another matrix */
             PetscCall(MatShift(A, step ? -1.0 : 1.0));
@@ -120,7 +121,9 @@ int main(int argc, char **argv)
           PetscCall(KSPDestroy(&ksp));
         }
         for (int step = 0; step < 2; step++)
-          CHECK(its[0][step] == its[1][step] && its[0][step] > 1, "layout %d %s levels %" PetscInt_FMT " step %d: %" PetscInt_FMT " iterations, block Jacobi takes %" PetscInt_FMT, layout, solvers[s], levels, step, its[1][step], its[0][step]);
+          CHECK(its[0][step] == its[1][step] && its[0][step] > 1,
+                "layout %d %s levels %" PetscInt_FMT " step %d: %" PetscInt_FMT " iterations, block Jacobi takes %" PetscInt_FMT, layout, solvers[s], levels,
+                step, its[1][step], its[0][step]);
       }
     }
     /* apply, transposed and for many vectors at once, against block Jacobi */
@@ -186,6 +189,25 @@ int main(int argc, char **argv)
       PetscCall(PCGetFailedReason(pc, &why));
       CHECK(reason == KSP_DIVERGED_PC_FAILED && why == PC_FACTOR_NUMERIC_ZEROPIVOT, "rank %d: %s, %d", rank, KSPConvergedReasons[reason], (int)why);
       PetscCall(KSPDestroy(&ksp));
+    }
+    /* an error on one rank is one on all, and no rank waits for another */
+    if (layout == 0) {
+      Mat            B;
+      PC             pc;
+      const PetscInt row = m * m - 1;
+      PetscInt       first, last;
+
+      PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, nlocal, nlocal, m * m, m * m, 1, NULL, 1, NULL, &B));
+      PetscCall(MatGetOwnershipRange(B, &first, &last));
+      for (PetscInt i = first; i < last; i++) PetscCall(MatSetValue(B, i, i == row ? i - 1 : i, 2.0, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+      PetscCall(PCSetType(pc, PCSYNCILU));
+      PetscCall(PCSetOperators(pc, B, B));
+      CHECK_ERROR(PCSetUp(pc), PETSC_ERR_ARG_WRONGSTATE, row >= first && row < last ? "missing the diagonal entry of row" : "The block of rank");
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&B));
     }
     PetscCall(MatDestroy(&A));
     PetscCall(VecDestroy(&b));

@@ -21,7 +21,16 @@ static PetscErrorCode Compare(Problem *p, const char *ilu, const char *syncilu, 
 static PetscErrorCode TestIterations(void)
 {
   const char *const solvers[] = {"-ksp_type gmres", "-ksp_type bcgs", "-ksp_type bicg", "-ksp_type fgmres -ksp_pc_side right"};
-  const char *const options[] = {"", "-pc_factor_levels 1", "-pc_factor_levels 2 -pc_factor_mat_ordering_type rcm", "-pc_factor_mat_ordering_type nd", "-pc_factor_mat_ordering_type qmd -pc_factor_levels 1", "-pc_factor_shift_type nonzero -pc_factor_shift_amount 0.1 -pc_factor_zeropivot 1", "-pc_factor_shift_type positive_definite -pc_factor_zeropivot 2", "-pc_factor_shift_type inblocks -pc_factor_shift_amount 1 -pc_factor_zeropivot 3", "-pc_factor_diagonal_fill -pc_factor_reuse_fill -pc_factor_reuse_ordering -pc_factor_fill 2", "-pc_factor_nonzeros_along_diagonal"};
+  const char *const options[] = {"",
+                                 "-pc_factor_levels 1",
+                                 "-pc_factor_levels 2 -pc_factor_mat_ordering_type rcm",
+                                 "-pc_factor_mat_ordering_type nd",
+                                 "-pc_factor_mat_ordering_type qmd -pc_factor_levels 1",
+                                 "-pc_factor_shift_type nonzero -pc_factor_shift_amount 0.1 -pc_factor_zeropivot 1",
+                                 "-pc_factor_shift_type positive_definite -pc_factor_zeropivot 2",
+                                 "-pc_factor_shift_type inblocks -pc_factor_shift_amount 1 -pc_factor_zeropivot 3",
+                                 "-pc_factor_diagonal_fill -pc_factor_reuse_fill -pc_factor_reuse_ordering -pc_factor_fill 2",
+                                 "-pc_factor_nonzeros_along_diagonal"};
   Problem           p;
 
   PetscFunctionBegin;
@@ -42,9 +51,11 @@ static PetscErrorCode TestIterations(void)
   PetscCall(Compare(&p, "-pc_type ilu", "-pc_type syncilu -pc_syncilu_threads 3 -pc_syncilu_analysis asap -pc_syncilu_check", "-ksp_type cg"));
   /* below other preconditioners */
   PetscCall(Compare(&p, "-sub_pc_type ilu", "-sub_pc_type syncilu", "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_blocks 3"));
-  PetscCall(Compare(&p, "-sub_pc_type ilu", "-sub_pc_type ilu -sub_pc_factor_mat_solver_type syncilu", "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_blocks 3"));
+  PetscCall(
+    Compare(&p, "-sub_pc_type ilu", "-sub_pc_type ilu -sub_pc_factor_mat_solver_type syncilu", "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_blocks 3"));
   PetscCall(Compare(&p, "-sub_pc_type ilu", "-sub_pc_type syncilu", "-ksp_type gmres -pc_type asm -pc_asm_blocks 4 -pc_asm_overlap 2"));
-  PetscCall(Compare(&p, "-mg_levels_pc_type ilu", "-mg_levels_pc_type syncilu", "-ksp_type gmres -pc_type gamg -pc_gamg_coarse_eq_limit 20 -mg_levels_ksp_type richardson"));
+  PetscCall(Compare(&p, "-mg_levels_pc_type ilu", "-mg_levels_pc_type syncilu",
+                    "-ksp_type gmres -pc_type gamg -pc_gamg_coarse_eq_limit 20 -mg_levels_ksp_type richardson"));
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,14 +89,19 @@ static PetscErrorCode TestRelaxation(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each option: its flag, its setter and getter, its line in the view, its line in a man page. Under each of the ways to get at the factor. */
+/*
+   Each option: its flag, its setter and getter, its line in the view, its line in a man page. Under each of
+   the ways to get at the factor.
+*/
 static PetscErrorCode TestFaces(void)
 {
-  const char *const ways[]  = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
-  const char *const flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_check true";
-  const char *const lines[] = {"backend: host (asked for)", "update vect", "prefetch FALSE", "vector size 8", "analysis alap", "solve mr", "threads 2", "relaxation: 0.25", "check TRUE", "threads: 2", "rows by level (alap)"};
+  const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
+  const char *const
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve csr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_check true";
+  const char *const lines[] = {"backend: host (asked for)", "update vect", "prefetch FALSE", "vector size 8",       "analysis alap", "solve csr", "threads 2",
+                               "relaxation: 0.25",          "check TRUE",  "threads: 2",     "rows by level (alap)"};
   const char *const names[] = {"backend", "update", "prefetch", "vector_size", "analysis", "solve", "threads", "relax", "check"};
-  const char *const files[] = {"src/settings.c", "src/matsyncilu.c"};
+  const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
 
@@ -118,7 +134,7 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetPrefetch(pc, PETSC_FALSE));
         PetscCall(PCSyncILUSetVectorSize(pc, 8));
         PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ALAP));
-        PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
+        PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_CSR));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
         PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
@@ -156,13 +172,14 @@ static PetscErrorCode TestFaces(void)
         CHECK(prefetch == PETSC_FALSE, "%s set %d mat %d: prefetch %d", ways[way], set, mat, (int)prefetch);
         CHECK(size == 8, "%s set %d mat %d: vector size %" PetscInt_FMT, ways[way], set, mat, size);
         CHECK(analysis == SYNCILU_ANALYSIS_ALAP, "%s set %d mat %d: analysis %d", ways[way], set, mat, (int)analysis);
-        CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
+        CHECK(solve == SYNCILU_SOLVE_CSR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
         CHECK(check == PETSC_TRUE, "%s set %d mat %d: check %d", ways[way], set, mat, (int)check);
       }
       PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, 100000));
-      for (size_t l = 0; l < sizeof(lines) / sizeof(lines[0]); l++) CHECK(strstr(text, lines[l]), "%s set %d: the view lacks \"%s\":\n%s", ways[way], set, lines[l], text);
+      for (size_t l = 0; l < sizeof(lines) / sizeof(lines[0]); l++)
+        CHECK(strstr(text, lines[l]), "%s set %d: the view lacks \"%s\":\n%s", ways[way], set, lines[l], text);
       PetscCall(KSPDestroy(&ksp));
     }
   }
@@ -265,7 +282,8 @@ static PetscErrorCode TestSetters(void)
       CHECK(flg, "solver type %s", type);
       PetscCall(PCFactorGetMatrix(pc, &F));
       PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
-      if (which == 0) CHECK(info.fill_ratio_given == 3.0 && info.fill_ratio_needed > 1.5, "fill given %g needed %g", info.fill_ratio_given, info.fill_ratio_needed);
+      if (which == 0)
+        CHECK(info.fill_ratio_given == 3.0 && info.fill_ratio_needed > 1.5, "fill given %g needed %g", info.fill_ratio_given, info.fill_ratio_needed);
       PetscCall(KSPDestroy(&ksp));
     }
     CHECK(its[0] == its[1] && its[0] > 1, "setters %d: %" PetscInt_FMT " iterations, PCILU takes %" PetscInt_FMT, which, its[1], its[0]);
@@ -518,7 +536,10 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Zeros on the diagonal are a breakdown, until the ordering is to remove them: asked for before the first setup, by option or setter, or after it, when there are no index sets yet. */
+/*
+   Zeros on the diagonal are a breakdown, until the ordering is to remove them: asked for before the first
+   setup, by option or setter, or after it, when there are no index sets yet.
+*/
 static PetscErrorCode TestReordering(void)
 {
   const PetscInt n = 200;
@@ -584,6 +605,330 @@ static PetscErrorCode TestReordering(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A band of two diagonals below and eight above, from arrays of the caller or with MatSetValues(). */
+static PetscErrorCode Band(PetscInt n, PetscInt *i, PetscInt *j, PetscScalar *a, PetscBool arrays, Mat *A)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < n; r++) {
+    i[r] = nz;
+    for (PetscInt c = PetscMax(0, r - 2); c < PetscMin(n, r + 9); c++) {
+      a[nz]   = c == r ? 6.0 + (PetscReal)(r % 3) : -1.0 / (PetscReal)(1 + (3 * r + 5 * c) % 7);
+      j[nz++] = c;
+    }
+  }
+  i[n] = nz;
+  if (arrays) PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, i, j, a, A));
+  else {
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 11, NULL, A));
+    for (PetscInt r = 0; r < n; r++) PetscCall(MatSetValues(*A, 1, &r, i[r + 1] - i[r], j + i[r], a + i[r], INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A transposition in place is another pattern with as many entries, of which PETSc may not tell the
+   preconditioner: the iterations are those of a PCILU that never saw the matrix before.
+*/
+static PetscErrorCode TestTransposition(void)
+{
+  const PetscInt n = 10000; /* auto takes a GPU where there is one */
+  PetscInt      *i, *j;
+  PetscScalar   *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n + 1, &i, 11 * n, &j, 11 * n, &a));
+  for (int arrays = 0; arrays < 2; arrays++) {
+    for (int ilu = 0; ilu < 2; ilu++) {
+      Mat A;
+      KSP ksp;
+      PC  pc;
+      Vec b, x;
+
+      PetscCall(Band(n, i, j, a, (PetscBool)arrays, &A));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecSet(b, 1.0));
+      PetscCall(SolverCreate(A, SYNCILU_BACKEND_AUTO, &ksp, &pc));
+      if (ilu) {
+        PetscCall(PCSetType(pc, PCILU));
+        PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
+      }
+      PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+      for (int t = 0; t < 4; t++) {
+        KSP                fresh;
+        PC                 other;
+        PetscInt           its[2];
+        KSPConvergedReason reason;
+
+        PetscCall(KSPSolve(ksp, b, x));
+        PetscCall(KSPGetIterationNumber(ksp, &its[0]));
+        PetscCall(KSPGetConvergedReason(ksp, &reason));
+        PetscCall(KSPCreate(PETSC_COMM_SELF, &fresh));
+        PetscCall(KSPSetOperators(fresh, A, A));
+        PetscCall(KSPGetPC(fresh, &other));
+        PetscCall(PCSetType(other, PCILU));
+        PetscCall(KSPSetTolerances(fresh, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+        PetscCall(KSPSolve(fresh, b, x));
+        PetscCall(KSPGetIterationNumber(fresh, &its[1]));
+        CHECK(reason > 0 && its[0] == its[1], "arrays %d, ilu %d, %d transpositions: %s after %" PetscInt_FMT " iterations, PCILU takes %" PetscInt_FMT, arrays,
+              ilu, t, KSPConvergedReasons[reason], its[0], its[1]);
+        PetscCall(KSPDestroy(&fresh));
+        PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
+        PetscCall(KSPSetOperators(ksp, A, A));
+      }
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(MatDestroy(&A));
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+    }
+  }
+  PetscCall(PetscFree3(i, j, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The check switched on after the symbolic phase, which made no pattern on the host where a GPU planned. */
+static PetscErrorCode TestCheckLater(PetscRandom rand)
+{
+  Mat A;
+  Vec b, x, y;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("7pt", 9261, rand, &A)); /* auto takes a GPU where there is one */
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecSetRandom(b, rand));
+  for (int ilu = 0; ilu < 3; ilu++) { /* PCSYNCILU, PCILU, MatGetFactor() */
+    MatFactorInfo info;
+    Mat           F;
+    PC            pc, reference;
+    PetscReal     diff;
+
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &pc));
+    if (ilu == 1) {
+      PetscCall(PCSetType(pc, PCILU));
+      PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
+    }
+    PetscCall(MatFactorInfoInitialize(&info));
+    info.fill = 1.0;
+    if (ilu == 2) {
+      PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+      PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+      PetscCall(MatSyncILUSetCheck(F, PETSC_TRUE));
+      PetscCall(MatLUFactorNumeric(F, A, &info));
+      PetscCall(MatSolve(F, b, x));
+    } else {
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCApply(pc, b, x));
+      PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
+      PetscCall(GenerateValues(A, rand));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCApply(pc, b, x));
+    }
+    PetscCall(PCCreate(PETSC_COMM_SELF, &reference));
+    PetscCall(PCSetType(reference, PCILU));
+    PetscCall(PCSetOperators(reference, A, A));
+    PetscCall(PCApply(reference, b, y));
+    PetscCall(CheckDifference(x, y, &diff));
+    CHECK(diff <= 1e-12, "checked from the second factorization on, way %d: differs from PCILU by %g", ilu, (double)diff);
+    if (ilu == 2) PetscCall(MatDestroy(&F));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(PCDestroy(&reference));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As if it had new values. */
+static PetscErrorCode Touch(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetValue(A, 0, 0, 0.0, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PETSc makes a new factor for a new pattern. What was set for a PCILU with our solver type stays and acts.
+*/
+static PetscErrorCode TestSettingsStay(PetscRandom rand)
+{
+  const char *const patterns[] = {"7pt", "27pt", "random"};
+  Mat               A;
+  Vec               b, x, y;
+
+  PetscFunctionBegin;
+  for (int early = 0; early < 2; early++) { /* set before there is a matrix, and after the first setup */
+    PC                ilu;
+    PetscInt          threads, size;
+    PetscReal         relax, diff;
+    SyncILUBackend    backend;
+    SyncILUAnalysis   analysis;
+    PetscBool         check;
+    SyncILUStatistics s;
+    PetscErrorCode (*method)(PC, PetscReal);
+
+    PetscCall(PCCreate(PETSC_COMM_SELF, &ilu));
+    PetscCall(PCSetType(ilu, PCILU));
+    PetscCall(PCSyncILUSetRelax(ilu, 0.5)); /* no effect: it has another solver type */
+    PetscCall(PCFactorSetMatSolverType(ilu, MATSOLVERSYNCILU));
+    for (int step = 0; step < 3; step++) {
+      PC ours;
+
+      PetscCall(GenerateMatrix(patterns[step], 1000, rand, &A));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecDuplicate(x, &y));
+      PetscCall(VecSetRandom(b, rand));
+      if (!early) {
+        PetscCall(PCSetOperators(ilu, A, A));
+        PetscCall(PCSetUp(ilu));
+      }
+      if (step == 0) {
+        PetscCall(PCSyncILUGetRelax(ilu, &relax));
+        CHECK(relax == 0.0, "relaxation %g was set for a PCILU of PETSc's own", (double)relax);
+        PetscCall(PCSyncILUSetBackend(ilu, SYNCILU_BACKEND_HOST));
+        PetscCall(PCSyncILUSetAnalysis(ilu, SYNCILU_ANALYSIS_ASAP));
+        PetscCall(PCSyncILUSetVectorSize(ilu, 8));
+        PetscCall(PCSyncILUSetThreads(ilu, 2));
+        PetscCall(PCSyncILUSetRelax(ilu, 0.75));
+        PetscCall(PCSyncILUSetCheck(ilu, PETSC_TRUE));
+      }
+      PetscCall(PCSetOperators(ilu, A, A));
+      PetscCall(Touch(A));
+      PetscCall(PCSetUp(ilu));
+      PetscCall(PCSyncILUGetBackend(ilu, &backend));
+      PetscCall(PCSyncILUGetAnalysis(ilu, &analysis));
+      PetscCall(PCSyncILUGetVectorSize(ilu, &size));
+      PetscCall(PCSyncILUGetThreads(ilu, &threads));
+      PetscCall(PCSyncILUGetRelax(ilu, &relax));
+      PetscCall(PCSyncILUGetCheck(ilu, &check));
+      CHECK(backend == SYNCILU_BACKEND_HOST && analysis == SYNCILU_ANALYSIS_ASAP && size == 8 && threads == 2 && relax == 0.75 && check,
+            "early %d step %d: backend %d, analysis %d, vector size %" PetscInt_FMT ", threads %" PetscInt_FMT ", relax %g, check %d", early, step,
+            (int)backend, (int)analysis, size, threads, (double)relax, (int)check);
+      PetscCall(PCSyncILUGetStatistics(ilu, &s));
+      CHECK(s.threads == 2, "early %d step %d: %" PetscInt_FMT " threads run", early, step, s.threads);
+      PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_HOST, &ours));
+      PetscCall(PCSyncILUSetRelax(ours, 0.75));
+      PetscCall(PCApply(ours, b, y));
+      PetscCall(PCApply(ilu, b, x));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff == 0, "early %d step %d: differs from PCSYNCILU by %g", early, step, (double)diff);
+      PetscCall(PCDestroy(&ours));
+      PetscCall(MatDestroy(&A));
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&y));
+    }
+    /* another type forgets them, and so does another solver type */
+    PetscCall(PCSetType(ilu, PCJACOBI));
+    PetscCall(PCSyncILUSetRelax(ilu, 0.25));
+    CHECK_ERROR(PCSyncILUGetRelax(ilu, &relax), PETSC_ERR_SUP, "PCSyncILUGetRelax_C");
+    PetscCall(PetscObjectQueryFunction((PetscObject)ilu, "PCSyncILUSetRelax_C", &method));
+    CHECK(!method, "PCSyncILUSetRelax_C is still composed after a change of type");
+    PetscCall(PCSetType(ilu, PCILU));
+    PetscCall(PCFactorSetMatSolverType(ilu, MATSOLVERSYNCILU));
+    PetscCall(PCSyncILUSetThreads(ilu, 3));
+    PetscCall(PCSyncILUGetRelax(ilu, &relax));
+    CHECK(relax == 0.0, "relaxation %g of a preconditioner that was of another type meanwhile", (double)relax);
+    PetscCall(PCFactorSetMatSolverType(ilu, MATSOLVERPETSC));
+    CHECK_ERROR(PCSyncILUGetRelax(ilu, &relax), PETSC_ERR_SUP, "PCSyncILUGetRelax_C");
+    PetscCall(GenerateMatrix("7pt", 1000, rand, &A));
+    PetscCall(PCSetOperators(ilu, A, A));
+    PetscCall(PCSetUp(ilu));
+    PetscCall(PCDestroy(&ilu));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PCILU knows of MATSEQAIJ and MATMPIAIJ alone that they take a shift of the whole diagonal. With the types
+   derived from them it means what it says, too.
+*/
+static PetscErrorCode TestShiftTypes(void)
+{
+  const MatType types[] = {MATSEQAIJ, MATSEQAIJPERM, MATSEQAIJSELL};
+
+  PetscFunctionBegin;
+  for (int option = 0; option < 2; option++) { /* PCSYNCILU and its setters, PCILU and the option */
+    SyncILUStatistics s[3];
+    Vec               b, x[3];
+
+    for (int t = 0; t < 3; t++) {
+      Mat                A, B;
+      PC                 pc;
+      MatFactorShiftType shift;
+      PetscReal          amount, diff;
+      char               text[16384];
+
+      PetscCall(Tridiagonal(200, 100, 0.0, -1.0, &B));
+      PetscCall(MatConvert(B, types[t], MAT_INITIAL_MATRIX, &A));
+      if (t == 0) {
+        PetscCall(MatCreateVecs(B, NULL, &b));
+        PetscCall(VecSet(b, 1.0));
+      }
+      PetscCall(VecDuplicate(b, &x[t]));
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+      PetscCall(PCSetOperators(pc, A, A));
+      if (option) {
+        PetscCall(PetscOptionsInsertString(NULL, "-pc_type ilu -pc_factor_mat_solver_type syncilu -pc_factor_shift_type nonzero -pc_factor_shift_amount 0.1"));
+        PetscCall(PCSetFromOptions(pc));
+      } else {
+        PetscCall(PCSetType(pc, PCSYNCILU));
+        PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+        PetscCall(PCFactorSetShiftAmount(pc, 0.1));
+      }
+      for (int step = 0; step < 2; step++) {
+        PetscCall(PCSetUp(pc));
+        PetscCall(Touch(A));
+        PetscCall(PCApply(pc, b, x[t]));
+        PetscCall(PCSyncILUGetStatistics(pc, &s[t]));
+        CHECK(s[t].shift_attempts > 0 && s[t].pivots_shifted == 200, "%s, option %d: %" PetscInt_FMT " attempts, %" PetscInt_FMT " pivots shifted", types[t],
+              option, s[t].shift_attempts, s[t].pivots_shifted);
+        CHECK(s[t].shift_attempts == s[0].shift_attempts && s[t].shift_amount == s[0].shift_amount, "%s, option %d: another shift than with seqaij", types[t],
+              option);
+        PetscCall(CheckDifference(x[t], x[0], &diff));
+        CHECK(diff == 0, "%s, option %d: another factor than with seqaij, by %g", types[t], option, (double)diff);
+      }
+      if (!option) {
+        PetscCall(PCFactorGetShiftType(pc, &shift));
+        PetscCall(PCFactorGetShiftAmount(pc, &amount));
+        CHECK(shift == MAT_SHIFT_NONZERO && amount == 0.1, "%s: shift %s by %g", types[t], MatFactorShiftTypes[shift], (double)amount);
+        PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+        CHECK(strstr(text, "using diagonal shift to prevent zero pivot"), "%s: the view says another shift:\n%s", types[t], text);
+        /* the shift of single pivots is what it was */
+        PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS));
+        PetscCall(Touch(A));
+        PetscCall(PCSetUp(pc));
+        PetscCall(PCSyncILUGetStatistics(pc, &s[t]));
+        CHECK(s[t].shift_attempts == 0 && s[t].pivots_shifted == 1, "%s inblocks: %" PetscInt_FMT " attempts, %" PetscInt_FMT " pivots shifted", types[t],
+              s[t].shift_attempts, s[t].pivots_shifted);
+        PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+        PetscCall(Touch(A));
+        PetscCall(PCSetUp(pc));
+        PetscCall(PCSyncILUGetStatistics(pc, &s[t]));
+      }
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&A));
+      PetscCall(MatDestroy(&B));
+    }
+    for (int t = 0; t < 3; t++) PetscCall(VecDestroy(&x[t]));
+    PetscCall(VecDestroy(&b));
+    if (option) {
+      const char *const names[] = {"-pc_type", "-pc_factor_mat_solver_type", "-pc_factor_shift_type", "-pc_factor_shift_amount"};
+
+      for (int k = 0; k < 4; k++) PetscCall(PetscOptionsClearValue(NULL, names[k]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   int failed = 0;
@@ -606,6 +951,10 @@ int main(int argc, char **argv)
       PetscCall(TestReordering());
       PetscCall(TestSolves(rand));
       PetscCall(TestIterations());
+      PetscCall(TestTransposition());
+      PetscCall(TestCheckLater(rand));
+      PetscCall(TestSettingsStay(rand));
+      PetscCall(TestShiftTypes());
       PetscCall(TestRelaxation());
     }
     PetscCall(PetscRandomDestroy(&rand));

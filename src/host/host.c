@@ -1,10 +1,14 @@
 /*
-   The host backend: rows are handed to threads by ticket, some consecutive rows each, and a block of rows waits for the tickets of the rows it depends on to get as far as these.
+   The host backend: rows are handed to threads by ticket. A ticket is some consecutive rows, in row blocks; a
+   row block waits until the tickets of the rows it depends on have got as far as these rows.
 
-   Progress: tickets are handed out in an order in which every row comes after those it depends on, and a thread works through its rows in that order. So the first unfinished row in that order
-   belongs to a running thread and waits for nobody. This holds for any number of threads, also when fewer are started than were asked for.
+   Progress: tickets are handed out in an order in which every row comes after those it depends on, and a
+   thread works through its rows in that order. So the first unfinished row in that order belongs to a running
+   thread and waits for nobody. This holds for any number of threads, also when fewer are started than were
+   asked for.
 
-   Results do not depend on the number of threads or on the order of the rows: each row is computed by one thread, with the operations of the reference in the reference's order.
+   Results do not depend on the number of threads or on the order of the rows: each row is computed by one
+   thread, with the operations of the reference in the reference's order.
 */
 #include "host.h"
 #include <stdatomic.h>
@@ -15,42 +19,50 @@
 #endif
 
 enum {
-  PREFETCH    = 256,  /* entries of the factor to look ahead in a solve */
+  PREFETCH    = 256,  /* entries of the factor that a solve looks ahead */
   RHS_BLOCK   = 8,    /* right-hand sides that go through the factor together */
   TICKET_MIN  = 32,   /* fewest rows of a ticket in numerical order, most in level order */
   TICKET_ROWS = 8192, /* rows of a ticket in numerical order, if that leaves work for all threads */
   TICKET_MAX  = 256,  /* rows after which a ticket may end among rows of one level */
-  BLOCK_ROWS  = 64,   /* rows of a block, which waits for all it depends on and then announces itself: to announce takes the cache line from those who read it */
-  SPINS       = 256   /* polls before the processor is offered to other threads: there may be fewer cores than threads */
+  /*
+     Rows of a row block, which waits for all it depends on and, once computed, is announced. Few
+     announcements are best: each takes the cache line from the threads that read it.
+  */
+  ROW_BLOCK = 64,
+  /* Polls before the processor is offered to other threads: there may be fewer cores than threads. */
+  SPINS = 256
 };
 
 /* Position q of the order in which rows are handed out, and the ticket it is on. */
 typedef struct {
   PetscInt q, ticket;
-} Place;
+} Position;
 
-/* A triangular sweep: whom a row depends on, and in which order rows are handed out. Position q of that order is row order[q]. */
+/*
+   A triangle of the factor or its transpose: whom a row depends on, and in which order rows are handed out.
+   Position q of that order is row order[q].
+*/
 typedef struct {
   const PetscInt *ptr, *col;
-  PetscInt       *map; /* where the value of an entry stands; NULL: at the same place as its column */
-  PetscInt       *own; /* ptr and col in one array, where the sweep owns them */
+  PetscInt       *map; /* where the value of an entry stands; NULL: where its column stands */
+  PetscInt       *own; /* ptr and col in one array, where the triangle owns them */
   PetscBool       forward;
 
   /* for several threads, once they are wanted */
   PetscInt         *order;  /* NULL: numerical (forward) or reverse numerical */
   PetscInt         *turn;   /* tickets in the order they are handed out; NULL: as they are numbered */
-  PetscInt         *ticket; /* ticket t stands for blocks ticket[t] .. ticket[t + 1] - 1 */
-  PetscInt         *block;  /* block k stands for positions block[k] .. block[k + 1] - 1 */
-  PetscInt         *wait;   /* and waits for places wait[k] .. wait[k + 1] - 1 of other tickets */
-  Place            *place;
+  PetscInt         *ticket; /* ticket t is row blocks ticket[t] .. ticket[t + 1] - 1 */
+  PetscInt         *block;  /* row block k is positions block[k] .. block[k + 1] - 1 */
+  PetscInt         *wait;   /* and waits for awaited[wait[k]] .. awaited[wait[k + 1] - 1] */
+  Position         *awaited;
   PetscInt          tickets, blocks;
   _Atomic PetscInt *progress; /* all positions of ticket t before progress[t] are finished */
   _Atomic PetscInt  next;     /* the next turn */
-} Sweep;
+} Triangle;
 
 typedef struct {
   PetscScalar *lval, *uval, *dinv;
-  Sweep        L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
+  Triangle     L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
   PetscScalar *work;         /* right-hand sides in the order of the factorization, once a solve needs them */
   PetscInt     works;
   PetscInt     levels[2], width[2]; /* of L and U, -1 until wanted */
@@ -77,30 +89,33 @@ static SyncILUAnalysis Order(const SyncILUSettings *s)
   return s->analysis == SYNCILU_ANALYSIS_AUTO ? SYNCILU_ANALYSIS_NONE : s->analysis;
 }
 
-/* Whom each block waits for: of every other ticket the last row it needs, unless an earlier block of its ticket waited for that row or a later one. */
-static PetscErrorCode SweepWaits(Sweep *s, PetscInt n, const PetscInt *position)
+/*
+   Whom each row block waits for: of every other ticket the last row it needs, unless an earlier row block of
+   its ticket waited for that row or a later one.
+*/
+static PetscErrorCode TriangleWaits(Triangle *tri, PetscInt n, const PetscInt *position)
 {
   PetscInt *on, *need, *touched, *known, count = 0, max = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(n, &on, s->tickets, &need, s->tickets, &touched, s->tickets, &known));
-  PetscCall(PetscMalloc1(s->blocks + 1, &s->wait));
-  for (PetscInt t = 0; t < s->tickets; t++) {
+  PetscCall(PetscMalloc4(n, &on, tri->tickets, &need, tri->tickets, &touched, tri->tickets, &known));
+  PetscCall(PetscMalloc1(tri->blocks + 1, &tri->wait));
+  for (PetscInt t = 0; t < tri->tickets; t++) {
     need[t] = known[t] = -1;
-    for (PetscInt q = s->block[s->ticket[t]]; q < s->block[s->ticket[t + 1]]; q++) on[q] = t;
+    for (PetscInt q = tri->block[tri->ticket[t]]; q < tri->block[tri->ticket[t + 1]]; q++) on[q] = t;
   }
-  for (PetscInt t = 0; t < s->tickets; t++) {
+  for (PetscInt t = 0; t < tri->tickets; t++) {
     const PetscInt begin = count;
 
-    for (PetscInt k = s->ticket[t]; k < s->ticket[t + 1]; k++) {
+    for (PetscInt k = tri->ticket[t]; k < tri->ticket[t + 1]; k++) {
       PetscInt ntouched = 0;
 
-      s->wait[k] = count;
-      for (PetscInt q = s->block[k]; q < s->block[k + 1]; q++) {
-        const PetscInt i = s->order ? s->order[q] : s->forward ? q : n - 1 - q;
+      tri->wait[k] = count;
+      for (PetscInt q = tri->block[k]; q < tri->block[k + 1]; q++) {
+        const PetscInt i = tri->order ? tri->order[q] : tri->forward ? q : n - 1 - q;
 
-        for (PetscInt e = s->ptr[i]; e < s->ptr[i + 1]; e++) {
-          const PetscInt d = position ? position[s->col[e]] : s->forward ? s->col[e] : n - 1 - s->col[e];
+        for (PetscInt e = tri->ptr[i]; e < tri->ptr[i + 1]; e++) {
+          const PetscInt d = position ? position[tri->col[e]] : tri->forward ? tri->col[e] : n - 1 - tri->col[e];
 
           if (on[d] == t || d <= known[on[d]]) continue;
           if (need[on[d]] < 0) touched[ntouched++] = on[d];
@@ -108,40 +123,46 @@ static PetscErrorCode SweepWaits(Sweep *s, PetscInt n, const PetscInt *position)
         }
       }
       if (count + ntouched > max) {
-        Place *place;
+        Position *more;
 
         max = 2 * (count + ntouched);
-        PetscCall(PetscMalloc1(max, &place));
-        PetscCall(PetscArraycpy(place, s->place, count));
-        PetscCall(PetscFree(s->place));
-        s->place = place;
+        PetscCall(PetscMalloc1(max, &more));
+        PetscCall(PetscArraycpy(more, tri->awaited, count));
+        PetscCall(PetscFree(tri->awaited));
+        tri->awaited = more;
       }
       for (PetscInt w = 0; w < ntouched; w++) {
-        s->place[count].q        = need[touched[w]];
-        s->place[count++].ticket = touched[w];
-        known[touched[w]]        = need[touched[w]];
-        need[touched[w]]         = -1;
+        tri->awaited[count].q        = need[touched[w]];
+        tri->awaited[count++].ticket = touched[w];
+        known[touched[w]]            = need[touched[w]];
+        need[touched[w]]             = -1;
       }
     }
-    for (PetscInt w = begin; w < count; w++) known[s->place[w].ticket] = -1;
+    for (PetscInt w = begin; w < count; w++) known[tri->awaited[w].ticket] = -1;
   }
-  s->wait[s->blocks] = count;
+  tri->wait[tri->blocks] = count;
   PetscCall(PetscFree4(on, need, touched, known));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   Joins tickets in numerical order to larger ones, as large as leaves work for all threads, and finds the order to hand them out in.
+   Joins tickets in numerical order to larger ones, as large as leaves work for all threads, and finds the
+   order to hand them out in.
 
-   Dependences between tickets cost messages between cores, so few large tickets are best. A ticket can follow another one at the distance, in rows, that keeps every row behind those it depends on.
-   With unlimited threads and a row a unit of time this gives the start of each ticket and the end of all, which says how many threads find work. On a grid the larger tickets are parts of a
-   plane, and those that run at one time are on different planes: hence they are handed out in the order of their estimated start, in which every ticket comes after those it depends on.
+   Dependences between tickets cost messages between cores, so few large tickets are best. A ticket can follow
+   another one at the distance, in rows, that keeps every row behind those it depends on. With unlimited
+   threads and a row a unit of time this gives the start of each ticket and the end of all, which says how
+   many threads find work. On a grid the larger tickets are parts of a plane, and those that run at one time
+   are on different planes. Hence tickets are handed out in the order of their estimated start, in which every
+   ticket comes after those it depends on.
+
+   In dep, a ticket that another one depends on has with it how many rows it must be ahead of that one.
 */
-static PetscErrorCode JoinTickets(Sweep *s, PetscInt n, PetscInt threads, PetscInt *start)
+static PetscErrorCode JoinTickets(Triangle *tri, PetscInt n, PetscInt threads, PetscInt *start)
 {
-  const PetscInt fine = s->tickets;
+  const PetscInt fine = tri->tickets;
   PetscInt      *on, *mark, *ptr, *group, *begin, *best, max = 0;
-  Place         *dep  = NULL; /* a ticket that another one depends on, and in q how far ahead of that one its rows must be */
+  Position      *dep  = NULL;
   PetscReal      most = 0.0;
 
   PetscFunctionBegin;
@@ -153,15 +174,15 @@ static PetscErrorCode JoinTickets(Sweep *s, PetscInt n, PetscInt threads, PetscI
   for (PetscInt t = 0, count = 0; t < fine; t++) {
     ptr[t] = count;
     for (PetscInt q = start[t]; q < start[t + 1]; q++) {
-      const PetscInt i = s->forward ? q : n - 1 - q;
+      const PetscInt i = tri->forward ? q : n - 1 - q;
 
-      for (PetscInt e = s->ptr[i]; e < s->ptr[i + 1]; e++) {
-        const PetscInt r = s->forward ? s->col[e] : n - 1 - s->col[e], d = on[r], ahead = (r - start[d]) + 1 - (q - start[t]);
+      for (PetscInt e = tri->ptr[i]; e < tri->ptr[i + 1]; e++) {
+        const PetscInt r = tri->forward ? tri->col[e] : n - 1 - tri->col[e], d = on[r], ahead = (r - start[d]) + 1 - (q - start[t]);
 
         if (d == t) continue;
         if (mark[d] < ptr[t]) { /* the first time for this ticket */
           if (count == max) {
-            Place *more;
+            Position *more;
 
             max = 2 * max + 1024;
             PetscCall(PetscMalloc1(max, &more));
@@ -190,128 +211,134 @@ static PetscErrorCode JoinTickets(Sweep *s, PetscInt n, PetscInt threads, PetscI
         const PetscInt d = dep[k].ticket, g = group[d];
 
         /* behind the group's start, however little the rows need: it must come later in the order */
-        if (g != groups - 1) begin[groups - 1] = PetscMax(begin[groups - 1], begin[g] + PetscMax(1, (start[d] - start[mark[g]]) + dep[k].q - (start[t] - start[mark[groups - 1]])));
+        if (g != groups - 1)
+          begin[groups - 1] = PetscMax(begin[groups - 1],
+                                       begin[g] + PetscMax(1, (start[d] - start[mark[g]]) + dep[k].q - (start[t] - start[mark[groups - 1]])));
       }
       end = PetscMax(end, begin[groups - 1] + start[t + 1] - start[mark[groups - 1]]);
     }
     if ((PetscReal)n > most * (PetscReal)end) {
       most = (PetscReal)n / (PetscReal)end;
       PetscCall(PetscArraycpy(best, mark, groups));
-      s->tickets = groups;
-      PetscCall(PetscFree(s->turn));
-      PetscCall(PetscMalloc1(groups, &s->turn));
-      for (PetscInt g = 0; g < groups; g++) s->turn[g] = g;
-      PetscCall(PetscSortIntWithArray(groups, begin, s->turn));
+      tri->tickets = groups;
+      PetscCall(PetscFree(tri->turn));
+      PetscCall(PetscMalloc1(groups, &tri->turn));
+      for (PetscInt g = 0; g < groups; g++) tri->turn[g] = g;
+      PetscCall(PetscSortIntWithArray(groups, begin, tri->turn));
     }
   }
-  for (PetscInt t = 0; t < s->tickets; t++) start[t] = start[best[t]]; /* best[t] >= t */
-  start[s->tickets] = n;
+  for (PetscInt t = 0; t < tri->tickets; t++) start[t] = start[best[t]]; /* best[t] >= t */
+  start[tri->tickets] = n;
   PetscCall(PetscFree(dep));
   PetscCall(PetscFree6(on, mark, ptr, group, begin, best));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   Cuts the rows of a sweep into tickets, and sorts them by level where that is asked for.
+   Cuts the rows of a triangle into tickets, and sorts them by level where that is asked for.
 
-   In numerical order a ticket ends where the level falls, that is, where the next row does not have to wait for this one: on a grid in natural order these are the lines. Cut elsewhere, the first
-   row of a ticket would wait for the last row of the ticket before it, and the threads would run one after another.
+   In numerical order a ticket ends where the level falls, that is, where the next row does not have to wait
+   for this one: on a grid in natural order these are the lines. Cut elsewhere, the first row of a ticket
+   would wait for the last row of the ticket before it, and the threads would run one after another.
 */
-static PetscErrorCode SweepPrepare(Sweep *s, PetscInt n, const SyncILUSettings *settings)
+static PetscErrorCode TrianglePrepare(Triangle *tri, PetscInt n, const SyncILUSettings *settings)
 {
   const SyncILUAnalysis analysis = Order(settings);
   PetscInt             *level, *position, *start, nlevels, most;
 
   PetscFunctionBegin;
-  if (s->ticket) PetscFunctionReturn(PETSC_SUCCESS);
+  if (tri->ticket) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(n, &level));
-  PetscCall(SyncILUHostLevels(n, s->ptr, s->col, s->forward, level, &nlevels, &most));
+  PetscCall(SyncILUHostLevels(n, tri->ptr, tri->col, tri->forward, level, &nlevels, &most));
   PetscCall(PetscMalloc2(n + 1, &start, n, &position));
-  s->tickets = 0; /* start: their first positions */
+  tri->tickets = 0; /* start: their first positions */
   if (analysis == SYNCILU_ANALYSIS_NONE) {
     PetscInt first = 0;
 
     for (PetscInt q = 1; q < n; q++) {
-      const PetscInt i = s->forward ? q : n - 1 - q, before = s->forward ? i - 1 : i + 1;
+      const PetscInt i = tri->forward ? q : n - 1 - q, before = tri->forward ? i - 1 : i + 1;
 
       if ((level[i] < level[before] && q - first >= TICKET_MIN) || (level[i] == level[before] && q - first >= TICKET_MAX)) {
-        start[s->tickets++] = first;
-        first               = q;
+        start[tri->tickets++] = first;
+        first                 = q;
       }
     }
-    if (n) start[s->tickets++] = first;
-    start[s->tickets] = n;
-    PetscCall(JoinTickets(s, n, Threads(settings), start));
+    if (n) start[tri->tickets++] = first;
+    start[tri->tickets] = n;
+    PetscCall(JoinTickets(tri, n, Threads(settings), start));
   } else {
     PetscInt *at;
 
-    if (analysis == SYNCILU_ANALYSIS_ALAP) PetscCall(SyncILUHostLevelsLate(n, s->ptr, s->col, s->forward, nlevels, level));
+    if (analysis == SYNCILU_ANALYSIS_ALAP) PetscCall(SyncILUHostLevelsLate(n, tri->ptr, tri->col, tri->forward, nlevels, level));
     PetscCall(PetscCalloc1(nlevels + 1, &at));
-    PetscCall(PetscMalloc1(n, &s->order));
+    PetscCall(PetscMalloc1(n, &tri->order));
     for (PetscInt i = 0; i < n; i++) at[level[i] + 1]++;
     for (PetscInt l = 0; l < nlevels; l++) {
-      for (PetscInt q = 0; q < at[l + 1]; q += TICKET_MIN) start[s->tickets++] = at[l] + q;
+      for (PetscInt q = 0; q < at[l + 1]; q += TICKET_MIN) start[tri->tickets++] = at[l] + q;
       at[l + 1] += at[l];
     }
     for (PetscInt q = 0; q < n; q++) {
-      const PetscInt i = s->forward ? q : n - 1 - q;
+      const PetscInt i = tri->forward ? q : n - 1 - q;
 
-      position[i]           = at[level[i]]++;
-      s->order[position[i]] = i;
+      position[i]             = at[level[i]]++;
+      tri->order[position[i]] = i;
     }
     PetscCall(PetscFree(at));
   }
-  start[s->tickets] = n;
+  start[tri->tickets] = n;
   PetscCall(PetscFree(level));
 
-  PetscCall(PetscMalloc1(s->tickets + 1, &s->ticket));
-  s->blocks = 0;
-  for (PetscInt t = 0; t < s->tickets; t++) {
-    s->ticket[t] = s->blocks;
-    s->blocks += (start[t + 1] - start[t] + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  PetscCall(PetscMalloc1(tri->tickets + 1, &tri->ticket));
+  tri->blocks = 0;
+  for (PetscInt t = 0; t < tri->tickets; t++) {
+    tri->ticket[t] = tri->blocks;
+    tri->blocks += (start[t + 1] - start[t] + ROW_BLOCK - 1) / ROW_BLOCK;
   }
-  s->ticket[s->tickets] = s->blocks;
-  PetscCall(PetscMalloc1(s->blocks + 1, &s->block));
-  for (PetscInt t = 0; t < s->tickets; t++) {
-    for (PetscInt k = s->ticket[t]; k < s->ticket[t + 1]; k++) s->block[k] = start[t] + (k - s->ticket[t]) * BLOCK_ROWS;
+  tri->ticket[tri->tickets] = tri->blocks;
+  PetscCall(PetscMalloc1(tri->blocks + 1, &tri->block));
+  for (PetscInt t = 0; t < tri->tickets; t++) {
+    for (PetscInt k = tri->ticket[t]; k < tri->ticket[t + 1]; k++) tri->block[k] = start[t] + (k - tri->ticket[t]) * ROW_BLOCK;
   }
-  s->block[s->blocks] = n;
-  PetscCall(PetscMalloc1(s->tickets, &s->progress));
-  PetscCall(SweepWaits(s, n, s->order ? position : NULL));
+  tri->block[tri->blocks] = n;
+  PetscCall(PetscMalloc1(tri->tickets, &tri->progress));
+  PetscCall(TriangleWaits(tri, n, tri->order ? position : NULL));
   PetscCall(PetscFree2(start, position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepDestroy(Sweep *s)
+static PetscErrorCode TriangleDestroy(Triangle *tri)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(s->map));
-  PetscCall(PetscFree(s->own));
-  PetscCall(PetscFree(s->order));
-  PetscCall(PetscFree(s->turn));
-  PetscCall(PetscFree(s->ticket));
-  PetscCall(PetscFree(s->block));
-  PetscCall(PetscFree(s->wait));
-  PetscCall(PetscFree(s->place));
-  PetscCall(PetscFree(s->progress));
+  PetscCall(PetscFree(tri->map));
+  PetscCall(PetscFree(tri->own));
+  PetscCall(PetscFree(tri->order));
+  PetscCall(PetscFree(tri->turn));
+  PetscCall(PetscFree(tri->ticket));
+  PetscCall(PetscFree(tri->block));
+  PetscCall(PetscFree(tri->wait));
+  PetscCall(PetscFree(tri->awaited));
+  PetscCall(PetscFree(tri->progress));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt64 SweepBytes(const Sweep *s, PetscInt n)
+static PetscInt64 TriangleBytes(const Triangle *tri, PetscInt n)
 {
   PetscInt64 count = 0;
 
-  if (s->ticket) count += 2 * ((PetscInt64)s->tickets + s->blocks + s->wait[s->blocks]);
-  if (s->order) count += n;
-  if (s->turn) count += s->tickets;
-  if (s->own) count += n + 2 * (PetscInt64)s->ptr[n];
+  if (tri->ticket) count += 2 * ((PetscInt64)tri->tickets + tri->blocks + tri->wait[tri->blocks]);
+  if (tri->order) count += n;
+  if (tri->turn) count += tri->tickets;
+  if (tri->own) count += n + 2 * (PetscInt64)tri->ptr[n];
   return count * (PetscInt64)sizeof(PetscInt);
 }
 
-/* The sweep of the transposed pattern. Entries of a row come in the order in which the reference, which works by columns, subtracts them: that of the sweep. */
-static PetscErrorCode SweepTranspose(const Sweep *s, PetscInt n, Sweep *t)
+/*
+   The transposed triangle. Entries of a row come in the order in which the reference, which works by columns,
+   subtracts them: that of the rows of the triangle given.
+*/
+static PetscErrorCode TriangleTranspose(const Triangle *tri, PetscInt n, Triangle *t)
 {
-  const PetscInt nz = s->ptr[n];
+  const PetscInt nz = tri->ptr[n];
   PetscInt      *ptr, *col;
 
   PetscFunctionBegin;
@@ -320,14 +347,14 @@ static PetscErrorCode SweepTranspose(const Sweep *s, PetscInt n, Sweep *t)
   ptr = t->own;
   col = t->own + n + 1;
   PetscCall(PetscArrayzero(ptr, n + 1));
-  for (PetscInt k = 0; k < nz; k++) ptr[s->col[k] + 1]++;
+  for (PetscInt k = 0; k < nz; k++) ptr[tri->col[k] + 1]++;
   for (PetscInt i = 0; i < n; i++) ptr[i + 1] += ptr[i];
-  t->forward = (PetscBool)!s->forward;
+  t->forward = (PetscBool)!tri->forward;
   for (PetscInt q = 0; q < n; q++) {
     const PetscInt i = t->forward ? q : n - 1 - q;
 
-    for (PetscInt k = s->ptr[i]; k < s->ptr[i + 1]; k++) {
-      const PetscInt at = ptr[s->col[k]]++;
+    for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
+      const PetscInt at = ptr[tri->col[k]]++;
 
       col[at]    = i;
       t->map[at] = k;
@@ -340,22 +367,22 @@ static PetscErrorCode SweepTranspose(const Sweep *s, PetscInt n, Sweep *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepsPrepare(SyncILUEngine e, Sweep *first, Sweep *second)
+static PetscErrorCode PreparePair(SyncILUEngine e, Triangle *first, Triangle *second)
 {
   PetscFunctionBegin;
-  PetscCall(SweepPrepare(first, e->pattern.n, &e->settings));
-  PetscCall(SweepPrepare(second, e->pattern.n, &e->settings));
+  PetscCall(TrianglePrepare(first, e->pattern.n, &e->settings));
+  PetscCall(TrianglePrepare(second, e->pattern.n, &e->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Before the threads start. */
-static void SweepBegin(Sweep *s)
+static void TriangleBegin(Triangle *tri)
 {
-  atomic_init(&s->next, 0);
-  for (PetscInt t = 0; t < s->tickets; t++) atomic_init(&s->progress[t], 0);
+  atomic_init(&tri->next, 0);
+  for (PetscInt t = 0; t < tri->tickets; t++) atomic_init(&tri->progress[t], 0);
 }
 
-/* A thread's place in a sweep. */
+/* How far a thread has got in a triangle. */
 typedef struct {
   PetscInt t, k;   /* its ticket, -1 before the first, and block */
   PetscInt low;    /* it knows that all tickets before this one are finished, */
@@ -366,12 +393,15 @@ typedef struct {
 
 static const Walk walk_start = {-1, 0, 0, 0, -1, 0};
 
-/* Acquire pairs with the release in NextBlock(): the values of a row are seen when its ticket's progress is. */
-static PetscInt WaitFor(Sweep *s, const Place *place)
+/*
+   Acquire pairs with the release in NextBlock(): who sees the progress of a ticket sees the values of its
+   rows.
+*/
+static PetscInt WaitFor(Triangle *tri, const Position *position)
 {
   PetscInt progress;
 
-  for (int spins = 0; (progress = atomic_load_explicit(&s->progress[place->ticket], memory_order_acquire)) <= place->q;) {
+  for (int spins = 0; (progress = atomic_load_explicit(&tri->progress[position->ticket], memory_order_acquire)) <= position->q;) {
     if (++spins == SPINS) {
       sched_yield();
       spins = 0;
@@ -380,27 +410,30 @@ static PetscInt WaitFor(Sweep *s, const Place *place)
   return progress;
 }
 
-/* Announces the last block, takes the next, of a new ticket if need be, and returns when all it depends on is finished: with the positions of its rows, or with false after the last ticket. */
-static PetscBool NextBlock(Sweep *s, Walk *w, PetscInt *first, PetscInt *last)
+/*
+   Announces the row block that is done, takes the next one, of a new ticket if need be, and waits until all
+   that it depends on is finished. Returns the positions of its rows, or false after the last ticket.
+*/
+static PetscBool NextBlock(Triangle *tri, Walk *w, PetscInt *first, PetscInt *last)
 {
-  if (w->t >= 0) atomic_store_explicit(&s->progress[w->t], s->block[++w->k], memory_order_release);
-  if (w->t < 0 || w->k == s->ticket[w->t + 1]) {
-    const PetscInt turn = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+  if (w->t >= 0) atomic_store_explicit(&tri->progress[w->t], tri->block[++w->k], memory_order_release);
+  if (w->t < 0 || w->k == tri->ticket[w->t + 1]) {
+    const PetscInt turn = atomic_fetch_add_explicit(&tri->next, 1, memory_order_relaxed);
 
-    if (turn >= s->tickets) return PETSC_FALSE;
-    w->t = s->turn ? s->turn[turn] : turn;
-    w->k = s->ticket[w->t];
-    while (w->low < w->t && atomic_load_explicit(&s->progress[w->low], memory_order_acquire) == s->block[s->ticket[w->low + 1]]) w->low++;
-    w->prefix = s->block[s->ticket[w->low]];
+    if (turn >= tri->tickets) return PETSC_FALSE;
+    w->t = tri->turn ? tri->turn[turn] : turn;
+    w->k = tri->ticket[w->t];
+    while (w->low < w->t && atomic_load_explicit(&tri->progress[w->low], memory_order_acquire) == tri->block[tri->ticket[w->low + 1]]) w->low++;
+    w->prefix = tri->block[tri->ticket[w->low]];
   }
-  for (PetscInt p = s->wait[w->k]; p < s->wait[w->k + 1]; p++) {
-    if (s->place[p].q >= w->prefix && (s->place[p].ticket != w->looked || s->place[p].q >= w->saw)) {
-      w->looked = s->place[p].ticket;
-      w->saw    = WaitFor(s, &s->place[p]);
+  for (PetscInt p = tri->wait[w->k]; p < tri->wait[w->k + 1]; p++) {
+    if (tri->awaited[p].q >= w->prefix && (tri->awaited[p].ticket != w->looked || tri->awaited[p].q >= w->saw)) {
+      w->looked = tri->awaited[p].ticket;
+      w->saw    = WaitFor(tri, &tri->awaited[p]);
     }
   }
-  *first = s->block[w->k];
-  *last  = s->block[w->k + 1];
+  *first = tri->block[w->k];
+  *last  = tri->block[w->k + 1];
   return PETSC_TRUE;
 }
 
@@ -412,8 +445,12 @@ typedef struct {
   Host                  *h;
 } FactorJob;
 
-/* The rows at positions first .. last - 1 of an order, whose dependences are finished. w (and with relaxation mark) belong to the thread: one entry a column, any content at first (mark: none above the row). */
-static inline void FactorRows(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w, PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool relax)
+/*
+   The rows at positions first .. last - 1 of an order, whose dependences are finished. w (and with relaxation
+   mark) belong to the thread: one entry a column, any content at first (mark: none above the row).
+*/
+static inline void FactorRows(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w,
+                              PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool relax)
 {
   const SyncILUPattern *p    = job->p;
   const PetscInt       *lptr = p->lptr, *lcol = p->lcol, *uptr = p->uptr, *ucol = p->ucol;
@@ -501,8 +538,8 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   }
 #if defined(_OPENMP)
   else {
-    PetscCall(SweepPrepare(&h->L, n, &e->settings));
-    SweepBegin(&h->L);
+    PetscCall(TrianglePrepare(&h->L, n, &e->settings));
+    TriangleBegin(&h->L);
   #pragma omp parallel num_threads((int)threads)
     {
       const size_t me   = (size_t)omp_get_thread_num();
@@ -555,9 +592,9 @@ static inline void Prefetch(const void *p)
 #endif
 }
 
-/* One sweep over a block of right-hand sides, as the threads see it. */
+/* One triangular solve for a block of right-hand sides, as the threads see it. */
 typedef struct {
-  Sweep             *s;
+  Triangle          *tri;
   const PetscScalar *val;
   const PetscScalar *dinv; /* NULL: the diagonal is one */
   const PetscScalar *b;
@@ -569,10 +606,14 @@ typedef struct {
   PetscInt           n;
 } SolveJob;
 
-/* The rows at positions first .. last - 1 of an order, whose dependences are finished. Where it is inlined the compiler knows which arguments are NULL: a row may have as few as one entry. */
-static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscBool forward, const PetscInt *PETSC_RESTRICT map, const PetscInt *in, const PetscScalar *dinv)
+/*
+   The rows at positions first .. last - 1 of an order, whose dependences are finished. Where it is inlined
+   the compiler knows which arguments are NULL: a row may have as few as one entry.
+*/
+static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscBool forward,
+                             const PetscInt *PETSC_RESTRICT map, const PetscInt *in, const PetscScalar *dinv)
 {
-  const PetscInt *PETSC_RESTRICT ptr = job->s->ptr, *PETSC_RESTRICT col = job->s->col;
+  const PetscInt *PETSC_RESTRICT ptr = job->tri->ptr, *PETSC_RESTRICT col = job->tri->col;
   const PetscScalar *PETSC_RESTRICT val = job->val;
   const PetscScalar                *b   = job->b;
   PetscScalar                      *x   = job->x;
@@ -582,7 +623,8 @@ static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscIn
     const PetscInt i   = order ? order[q] : forward ? q : end - q;
     PetscScalar    sum = b[in ? in[i] : i];
 
-    if (!order && !map) { /* rows are too short, and go backwards in one of the sweeps, for the processor to see what comes */
+    /* rows are too short for the processor to see what comes, and go backwards in one of the solves */
+    if (!order && !map) {
       const PetscInt ahead = forward ? PetscMin(ptr[i] + PREFETCH, nz) : PetscMax(ptr[i] - PREFETCH, 0);
 
       Prefetch(val + ahead);
@@ -595,16 +637,16 @@ static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscIn
 
 static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
 {
-  const Sweep *s = job->s;
+  const Triangle *tri = job->tri;
 
   for (PetscInt q = first; q < last; q++) {
-    const PetscInt i = order ? order[q] : s->forward ? q : job->n - 1 - q, from = job->in ? job->in[i] : i;
+    const PetscInt i = order ? order[q] : tri->forward ? q : job->n - 1 - q, from = job->in ? job->in[i] : i;
     PetscScalar    sum[RHS_BLOCK];
 
     for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->b[from + (size_t)r * job->ldb];
-    for (PetscInt k = s->ptr[i]; k < s->ptr[i + 1]; k++) {
-      const PetscScalar  a  = job->val[s->map ? s->map[k] : k];
-      const PetscScalar *xk = job->x + s->col[k];
+    for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
+      const PetscScalar  a  = job->val[tri->map ? tri->map[k] : k];
+      const PetscScalar *xk = job->x + tri->col[k];
 
       for (PetscInt r = 0; r < job->nrhs; r++) sum[r] -= a * xk[(size_t)r * job->ldx];
     }
@@ -614,26 +656,26 @@ static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, Pet
 
 static void SolveBlock(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
 {
-  const Sweep *s = job->s;
+  const Triangle *tri = job->tri;
 
   if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
-  else if (order || job->in || s->own) SolveRows(job, order, first, last, s->forward, s->map, job->in, job->dinv);
-  else if (s->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL);
+  else if (order || job->in || tri->own) SolveRows(job, order, first, last, tri->forward, tri->map, job->in, job->dinv);
+  else if (tri->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL);
   else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv);
 }
 
 #if defined(_OPENMP)
-/* What one thread does of a sweep. */
+/* What one thread does of a triangular solve. */
 static void SolveShare(const SolveJob *job)
 {
   Walk     walk = walk_start;
   PetscInt first, last;
 
-  while (NextBlock(job->s, &walk, &first, &last)) SolveBlock(job, job->s->order, first, last);
+  while (NextBlock(job->tri, &walk, &first, &last)) SolveBlock(job, job->tri->order, first, last);
 }
 #endif
 
-/* The transposed solve on one thread: by columns, as the reference does it, so that no transposed pattern is needed. */
+/* The transposed solve on one thread, by columns as in the reference: no transposed pattern is needed. */
 static void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x)
 {
   for (PetscInt i = 0; i < p->n; i++) x[i] = b[p->col ? p->col[i] : i];
@@ -649,7 +691,8 @@ static void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const P
   }
 }
 
-static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx, PetscMemType mem)
+static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
+                                 PetscMemType mem)
 {
   Host                 *h = (Host *)e->data;
   const SyncILUPattern *p = &e->pattern;
@@ -668,19 +711,37 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
 #if defined(_OPENMP)
   if (threads > 1) {
     if (trans == SYNCILU_TRANS) {
-      if (!h->UT.own) PetscCall(SweepTranspose(&h->U, n, &h->UT));
-      if (!h->LT.own) PetscCall(SweepTranspose(&h->L, n, &h->LT));
-      PetscCall(SweepsPrepare(e, &h->UT, &h->LT));
-    } else PetscCall(SweepsPrepare(e, &h->L, &h->U));
+      if (!h->UT.own) PetscCall(TriangleTranspose(&h->U, n, &h->UT));
+      if (!h->LT.own) PetscCall(TriangleTranspose(&h->L, n, &h->LT));
+      PetscCall(PreparePair(e, &h->UT, &h->LT));
+    } else PetscCall(PreparePair(e, &h->L, &h->U));
   }
 #endif
   for (PetscInt r0 = 0; r0 < nrhs; r0 += block) {
     const PetscInt     nb = PetscMin(block, nrhs - r0);
     const PetscScalar *bb = b + (size_t)r0 * ldb;
     PetscScalar       *xx = x + (size_t)r0 * ldx, *y = out ? h->work : xx;
-    const PetscInt     ldy    = out ? n : ldx;
-    SolveJob           first  = {trans == SYNCILU_TRANS ? &h->UT : &h->L, trans == SYNCILU_TRANS ? h->uval : h->lval, trans == SYNCILU_TRANS ? h->dinv : NULL, bb, in, ldb, y, ldy, nb, n};
-    SolveJob           second = {trans == SYNCILU_TRANS ? &h->LT : &h->U, trans == SYNCILU_TRANS ? h->lval : h->uval, trans == SYNCILU_TRANS ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n};
+    const PetscInt     ldy   = out ? n : ldx;
+    SolveJob           first = {trans == SYNCILU_TRANS ? &h->UT : &h->L,
+                      trans == SYNCILU_TRANS ? h->uval : h->lval,
+                      trans == SYNCILU_TRANS ? h->dinv : NULL,
+                      bb,
+                      in,
+                      ldb,
+                      y,
+                      ldy,
+                      nb,
+                      n};
+    SolveJob second = {trans == SYNCILU_TRANS ? &h->LT : &h->U,
+                       trans == SYNCILU_TRANS ? h->lval : h->uval,
+                       trans == SYNCILU_TRANS ? NULL : h->dinv,
+                       y,
+                       NULL,
+                       ldy,
+                       y,
+                       ldy,
+                       nb,
+                       n};
 
     if (threads == 1) {
       if (trans == SYNCILU_TRANS) SolveTransposeSerial(p, h, bb, y);
@@ -691,12 +752,12 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     }
 #if defined(_OPENMP)
     else {
-      SweepBegin(first.s);
-      SweepBegin(second.s);
+      TriangleBegin(first.tri);
+      TriangleBegin(second.tri);
   #pragma omp parallel num_threads((int)threads)
       {
         SolveShare(&first);
-        /* the second sweep overwrites what rows of the first sweep still read */
+        /* the second solve overwrites what rows of the first one still read */
   #pragma omp barrier
         SolveShare(&second);
       }
@@ -711,12 +772,16 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUp_Host(SyncILUEngine e)
+static PetscErrorCode Plan_Host(SyncILUEngine e, const SyncILUCSR *A, PetscBool *needpattern)
 {
   const SyncILUPattern *p = &e->pattern;
   Host                 *h;
 
   PetscFunctionBegin;
+  if (A) {
+    *needpattern = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscNew(&h));
   e->data      = h;
   h->L.ptr     = p->lptr;
@@ -728,7 +793,7 @@ static PetscErrorCode SetUp_Host(SyncILUEngine e)
   PetscCall(PetscMalloc1(p->lptr[p->n], &h->lval));
   PetscCall(PetscMalloc1(p->uptr[p->n], &h->uval));
   PetscCall(PetscMalloc1(p->n, &h->dinv));
-  if (Threads(&e->settings) > 1) PetscCall(SweepsPrepare(e, &h->L, &h->U));
+  if (Threads(&e->settings) > 1) PetscCall(PreparePair(e, &h->L, &h->U));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -738,10 +803,10 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
 
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SweepDestroy(&h->L));
-  PetscCall(SweepDestroy(&h->U));
-  PetscCall(SweepDestroy(&h->LT));
-  PetscCall(SweepDestroy(&h->UT));
+  PetscCall(TriangleDestroy(&h->L));
+  PetscCall(TriangleDestroy(&h->U));
+  PetscCall(TriangleDestroy(&h->LT));
+  PetscCall(TriangleDestroy(&h->UT));
   PetscCall(PetscFree(h->lval));
   PetscCall(PetscFree(h->uval));
   PetscCall(PetscFree(h->dinv));
@@ -763,19 +828,19 @@ static PetscErrorCode Values_Host(SyncILUEngine e, const PetscScalar **lval, con
 
 static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
 {
-  Host          *h = (Host *)e->data;
-  const Sweep   *sweep[2];
-  const PetscInt n = e->pattern.n;
+  Host           *h = (Host *)e->data;
+  const Triangle *triangle[2];
+  const PetscInt  n = e->pattern.n;
 
   PetscFunctionBegin;
-  sweep[0] = &h->L;
-  sweep[1] = &h->U;
+  triangle[0] = &h->L;
+  triangle[1] = &h->U;
   for (int i = 0; i < 2; i++) {
     if (h->levels[i] < 0) {
       PetscInt *level;
 
       PetscCall(PetscMalloc1(n, &level));
-      PetscCall(SyncILUHostLevels(n, sweep[i]->ptr, sweep[i]->col, sweep[i]->forward, level, &h->levels[i], &h->width[i]));
+      PetscCall(SyncILUHostLevels(n, triangle[i]->ptr, triangle[i]->col, triangle[i]->forward, level, &h->levels[i], &h->width[i]));
       PetscCall(PetscFree(level));
     }
     s->levels[i]     = h->levels[i];
@@ -783,7 +848,7 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
   }
   s->threads = Threads(&e->settings);
   s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)n * h->works);
-  s->bytes += SweepBytes(&h->L, n) + SweepBytes(&h->U, n) + SweepBytes(&h->LT, n) + SweepBytes(&h->UT, n);
+  s->bytes += TriangleBytes(&h->L, n) + TriangleBytes(&h->U, n) + TriangleBytes(&h->LT, n) + TriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -798,10 +863,19 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "threads: %" PetscInt_FMT " (built without OpenMP)\n", threads));
 #endif
   if (threads == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order: one thread needs no analysis\n"));
-  else if (Order(&e->settings) == SYNCILU_ANALYSIS_NONE) PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
+  else if (Order(&e->settings) == SYNCILU_ANALYSIS_NONE)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "rows by level (%s)\n", SyncILUAnalyses[Order(&e->settings)]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SyncILUBackendOps SyncILUHostOps = {SYNCILU_BACKEND_HOST, 0, PETSC_FALSE, 0.0, NULL, SetUp_Host, Destroy_Host, Excess_Host, NULL, Factor_Host, Solve_Host, Values_Host, Statistics_Host, View_Host};
+const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
+                                          .plan       = Plan_Host,
+                                          .destroy    = Destroy_Host,
+                                          .excess     = Excess_Host,
+                                          .factor     = Factor_Host,
+                                          .solve      = Solve_Host,
+                                          .values     = Values_Host,
+                                          .statistics = Statistics_Host,
+                                          .view       = View_Host};

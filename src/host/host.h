@@ -4,62 +4,12 @@
 #ifndef SYNCILU_HOST_H
 #define SYNCILU_HOST_H
 
-#include "../engine.h"
-
-/* Nothing found yet. */
-static inline void SyncILUStatusReset(SyncILUStatus *status)
-{
-  status->row     = -1;
-  status->pivot   = 0.0;
-  status->shift   = PETSC_FALSE;
-  status->shifted = 0;
-}
+#include "../reference.h"
 
 /*
-   Judges the pivot of a row, given the sum rs of the absolute values of the row's other entries of L and U, and notes the first row that is rejected.
-   The bounds are PETSc's: relative to rs with the shifts that act on the whole diagonal, absolute otherwise. Unlike there, a pivot that is not finite is a breakdown whatever the shift.
+   Level of each row when the rows depend on those of lower number (forward) or of higher number that their
+   entries name. Returns the number of levels and the most rows on one.
 */
-static inline PetscScalar SyncILUJudgePivot(const SyncILUPivoting *piv, PetscInt row, PetscScalar pivot, PetscReal rs, SyncILUStatus *status)
-{
-  PetscBool bad, mendable = PETSC_FALSE;
-
-  switch (piv->shift) {
-  case MAT_SHIFT_NONZERO:
-    bad = mendable = (PetscBool)(PetscAbsScalar(pivot) <= piv->zeropivot * rs);
-    break;
-  case MAT_SHIFT_POSITIVE_DEFINITE:
-    bad = mendable = (PetscBool)(PetscRealPart(pivot) <= piv->zeropivot * rs);
-    break;
-  case MAT_SHIFT_INBLOCKS:
-    bad = PETSC_FALSE;
-    if (PetscAbsScalar(pivot) <= piv->zeropivot) {
-      pivot += piv->amount;
-      status->shifted++;
-      bad = (PetscBool)(pivot == (PetscScalar)0.0);
-    }
-    break;
-  default:
-    bad = (PetscBool)(PetscAbsScalar(pivot) <= piv->zeropivot);
-  }
-  if (PetscIsInfOrNanScalar(pivot) || PetscIsInfOrNanReal(rs)) {
-    bad      = PETSC_TRUE;
-    mendable = PETSC_FALSE;
-  }
-  if (bad && (status->row < 0 || row < status->row)) {
-    status->row   = row;
-    status->pivot = PetscAbsScalar(pivot);
-    status->shift = mendable;
-  }
-  return pivot;
-}
-
-/* A pivot is judged against the row's other entries only by the shifts that act on the whole diagonal. */
-static inline PetscBool SyncILUNeedsRowSum(const SyncILUPivoting *piv)
-{
-  return (PetscBool)(piv->shift == MAT_SHIFT_NONZERO || piv->shift == MAT_SHIFT_POSITIVE_DEFINITE);
-}
-
-/* Level of each row when the rows depend on those of lower number (forward) or of higher number that their entries name. Returns the number of levels and the most rows on one. */
 PETSC_INTERN PetscErrorCode SyncILUHostLevels(PetscInt, const PetscInt *, const PetscInt *, PetscBool, PetscInt *, PetscInt *, PetscInt *);
 /* Moves each row to the latest level that delays no other row. */
 PETSC_INTERN PetscErrorCode SyncILUHostLevelsLate(PetscInt, const PetscInt *, const PetscInt *, PetscBool, PetscInt, PetscInt *);

@@ -4,7 +4,8 @@
 #include "host.h"
 
 /*
-   SyncILUHostLevels - the earliest level of each row: one more than the largest level of the rows it depends on
+   SyncILUHostLevels - the earliest level of each row: one more than the largest level of the rows it depends
+   on
 
    Not Collective
 
@@ -43,7 +44,8 @@ PetscErrorCode SyncILUHostLevels(PetscInt n, const PetscInt *ptr, const PetscInt
 }
 
 /*
-   SyncILUHostLevelsLate - the latest level of each row that delays no other row; rows no other depends on get the last level
+   SyncILUHostLevelsLate - the latest level of each row that delays no other row; rows no other depends on get
+   the last level
 
    Not Collective
 

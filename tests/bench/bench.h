@@ -1,5 +1,6 @@
 /*
-   What the bench programs share: samples of times, JSON lines, errors that end one case and not the program, matrices from files.
+   What the bench programs share: samples of times, JSON lines, errors that end one case and not the program,
+   matrices from files.
 */
 #ifndef SYNCILU_BENCH_H
 #define SYNCILU_BENCH_H
@@ -17,31 +18,42 @@ typedef struct {
 } BenchSample;
 
 extern double BenchMedian(BenchSample *);
-/* Whether to run once more: given are the runs so far, the runs wanted, the seconds so far and their limit, beyond which three runs are enough. */
+/*
+   Whether to run once more: given are the runs so far, the runs wanted, the seconds so far and their limit,
+   beyond which three runs are enough.
+*/
 extern PetscBool BenchMore(PetscInt, PetscInt, double, double);
 
-/* A JSON object a line, written by the first rank. Names and texts need no escapes but for quotes and backslashes, which are mended. Numbers that are not finite become null. */
+/*
+   A JSON object a line, written by the first rank. In names and texts quotes and backslashes are escaped.
+   Numbers that are not finite become null.
+*/
 typedef struct _n_BenchJSON *BenchJSON;
-extern PetscErrorCode        BenchJSONOpen(const char *, BenchJSON *); /* appends to the file; an empty name: standard output, each line behind "JSON " */
-extern PetscErrorCode        BenchJSONBegin(BenchJSON);
-extern PetscErrorCode        BenchJSONText(BenchJSON, const char *, const char *);
-extern PetscErrorCode        BenchJSONNumber(BenchJSON, const char *, double);
-extern PetscErrorCode        BenchJSONEnd(BenchJSON);
-extern PetscErrorCode        BenchJSONClose(BenchJSON *);
+/* appends to the file; an empty name: standard output, each line behind "JSON " */
+extern PetscErrorCode BenchJSONOpen(const char *, BenchJSON *);
+extern PetscErrorCode BenchJSONBegin(BenchJSON);
+extern PetscErrorCode BenchJSONText(BenchJSON, const char *, const char *);
+extern PetscErrorCode BenchJSONNumber(BenchJSON, const char *, double);
+extern PetscErrorCode BenchJSONEnd(BenchJSON);
+extern PetscErrorCode BenchJSONClose(BenchJSON *);
 
 /* What failed, to be said again at the end; all zero before. */
 typedef struct {
   PetscInt count, room;
   char (*text)[800];
 } BenchFailures;
-extern PetscErrorCode BenchFail(BenchFailures *, const char *, const char *, const char *); /* case, what of it, why */
+/* case, what of it, why */
+extern PetscErrorCode BenchFail(BenchFailures *, const char *, const char *, const char *);
 /* Prints and forgets them. */
 extern PetscErrorCode BenchFailuresEnd(BenchFailures *, PetscInt *);
 
 /* Says on standard error what runs now, from the first rank. */
 extern void BenchProgress(const char *, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 
-/* Runs a call that may fail; an error is noted in the text, whose length is given, and comes back as PETSC_TRUE. */
+/*
+   Runs a call that may fail; an error is noted in the text, whose length is given, and comes back as
+   PETSC_TRUE.
+*/
 #define BenchTry(call, text, size, failed) \
   do { \
     PetscErrorCode bench_ierr; \

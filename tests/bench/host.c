@@ -46,7 +46,8 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9s %10s | %28s | %28s\n", "", "", "", "factorization", "solve"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9s %10s | %8s %9s %9s | %8s %9s %9s\n", "matrix", "rows", "nonzeros", "petsc ms", "1 thread", "threads", "petsc ms", "1 thread", "threads"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9s %10s | %8s %9s %9s | %8s %9s %9s\n", "matrix", "rows", "nonzeros", "petsc ms", "1 thread", "threads",
+                        "petsc ms", "1 thread", "threads"));
   for (PetscInt c = 0; c < ncases; c++) {
     Mat           A, F[CASES];
     IS            row, col;
@@ -97,7 +98,8 @@ int main(int argc, char **argv)
       mf[k]   = Median(repeat, tf[k]);
       msol[k] = Median(repeat, ts[k]);
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9" PetscInt_FMT " %10.0f | %8.2f %8.2fx %8.2fx | %8.2f %8.2fx %8.2fx\n", names[c], rows, minfo.nz_used, ms * mf[0], mf[1] / mf[0], mf[2] / mf[0], ms * msol[0], msol[1] / msol[0], msol[2] / msol[0]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9" PetscInt_FMT " %10.0f | %8.2f %8.2fx %8.2fx | %8.2f %8.2fx %8.2fx\n", names[c], rows, minfo.nz_used,
+                          ms * mf[0], mf[1] / mf[0], mf[2] / mf[0], ms * msol[0], msol[1] / msol[0], msol[2] / msol[0]));
     for (PetscInt k = 0; k < CASES; k++) {
       PetscCall(MatDestroy(&F[k]));
       PetscCall(VecDestroy(&x[k]));
@@ -107,7 +109,8 @@ int main(int argc, char **argv)
     PetscCall(ISDestroy(&col));
     PetscCall(MatDestroy(&A));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "times of %" PetscInt_FMT " threads and of one, over PETSc's own on one core; medians of %" PetscInt_FMT "\n", threads, repeat));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "times of %" PetscInt_FMT " threads and of one, over PETSc's own on one core; medians of %" PetscInt_FMT "\n",
+                        threads, repeat));
   for (PetscInt k = 0; set && k < count; k++) PetscCall(PetscFree(given[k]));
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(PetscFinalize());

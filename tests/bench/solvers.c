@@ -107,8 +107,9 @@ typedef struct {
 /* ---- problems ---- */
 
 /*
-   Rows of interior points: differences of second order, with convection upwind, of which speed[d] is the velocity times the mesh width over the diffusion. Rows of the boundary: the diagonal alone,
-   as in PETSc's ex45, whose matrix this is without convection; the entries beside it are zeros in the pattern.
+   Rows of interior points: differences of second order, with convection upwind, of which speed[d] is the
+   velocity times the mesh width over the diffusion. Rows of the boundary: the diagonal alone, as in PETSc's
+   ex45, whose matrix this is without convection; the entries beside it are zeros in the pattern.
 */
 static PetscErrorCode Assemble(DM da, PetscReal peclet, Mat A, Vec b)
 {
@@ -130,7 +131,8 @@ static PetscErrorCode Assemble(DM da, PetscReal peclet, Mat A, Vec b)
         PetscInt        n        = 0;
         const PetscReal x = i * h, y = j * h;
         /* turns, so that no ordering of the rows follows it everywhere */
-        const PetscReal speed[3] = {peclet * (3 + PetscCosReal(PETSC_PI * y)) / 4, peclet * PetscCosReal(PETSC_PI * x), peclet * PetscSinReal(2 * PETSC_PI * y)};
+        const PetscReal speed[3] = {peclet * (3 + PetscCosReal(PETSC_PI * y)) / 4, peclet * PetscCosReal(PETSC_PI * x),
+                                    peclet * PetscSinReal(2 * PETSC_PI * y)};
 
         row.i = i;
         row.j = j;
@@ -171,7 +173,8 @@ static PetscErrorCode GridCreate(const Bench *bench, PetscInt n, PetscReal pecle
   DM da;
 
   PetscFunctionBegin;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE,
+                         PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetMatType(da, bench->mattype));
   PetscCall(DMSetVecType(da, bench->vectype));
   PetscCall(DMSetUp(da));
@@ -221,8 +224,9 @@ static PetscErrorCode ProblemDestroy(Problem *p)
 /* ---- runs ---- */
 
 /*
-   The time when all ranks and the device are done. With arrays on the host PETSc is not made to use the device: a solve has ended then when its result is there, and what a setup leaves going on
-   counts as the solve's.
+   The time when all ranks and the device are done. With arrays on the host PETSc is not made to use the
+   device: a solve has ended then when its result is there, and what a setup leaves going on counts as the
+   solve's.
 */
 static PetscErrorCode Clock(const Bench *bench, PetscLogDouble *t)
 {
@@ -264,7 +268,10 @@ static PetscErrorCode Solve(const Bench *bench, KSP ksp, Problem *p, double *sec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc takes the values from here on for new ones, in the memory where they are; those of the block that a preconditioner of blocks looks at too. */
+/*
+   PETSc takes the values from here on for new ones, in the memory where they are; those of the block that a
+   preconditioner of blocks looks at too.
+*/
 static PetscErrorCode MarkNew(Mat A)
 {
   Mat block;
@@ -398,8 +405,10 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
   PetscFunctionBegin;
   PetscCall(MatGetSize(p->A, &rows, NULL));
   PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used, (double)bench->rtol, Where(bench)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve", "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used,
+                        (double)bench->rtol, Where(bench)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve",
+                        "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
   for (PetscInt k = 0; k < n; k++) {
     const Outcome *o = &all[k];
     char           remarks[WHY + 64];
@@ -484,7 +493,8 @@ static PetscErrorCode PrintPairs(const Bench *bench)
 
   PetscFunctionBegin;
   if (!bench->npairs) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nsyncilu: ms of the backends host and cuda, and host's over cuda's; %s\n  %-16s %-5s %9s %5s", Where(bench), "problem", "", "rows", "its"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nsyncilu: ms of the backends host and cuda, and host's over cuda's; %s\n  %-16s %-5s %9s %5s", Where(bench),
+                        "problem", "", "rows", "its"));
   for (int k = 0; k < 4; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " |%25s", what[k]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   for (PetscInt i = 0; i < bench->npairs; i++) {
@@ -550,7 +560,8 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
       PetscCall(PetscStrncmp(o->name, "syncilu", 7, &ours));
       if (ours) PetscCall(BenchFail(&bench->failures, what, o->name, KSPConvergedReasons[o->reason]));
     }
-    BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored); /* what an error left behind may not be fit to be destroyed */
+    /* what an error left behind may not be fit to be destroyed */
+    BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored);
   }
   if (n) PetscCall(PrintOutcomes(bench, p, type, n, all));
   PetscCall(NotePair(bench, p, type, n, all));
@@ -669,8 +680,11 @@ int main(int argc, char **argv)
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscGetDate(date, sizeof(date)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n%s, %s, %d rank%s\n", date, version, Where(bench), bench->ranks, bench->ranks == 1 ? "" : "s"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "medians of up to %" PetscInt_FMT " rounds after one that loads libraries; a round: setup, solve, setup with new values, solve\n", bench->repeat));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes; |b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "medians of up to %" PetscInt_FMT " rounds after one that loads libraries; a round: setup, solve, setup with new values, solve\n",
+                        bench->repeat));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes\n"
+                                          "|b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
 
   for (PetscInt k = 0; k < npoisson; k++) {
     const Request q = {bench, NULL, poisson[k], 0.0};

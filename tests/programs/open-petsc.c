@@ -1,5 +1,6 @@
 /*
-   Opens a PETSc library at run time and keeps its symbols to itself, as Python does, then initializes and finalizes PETSc with the options given.
+   Opens a PETSc library at run time and keeps its symbols to itself, as Python does, then initializes and
+   finalizes PETSc with the options given.
 
        open-petsc LIBRARY [OPTIONS]
 */

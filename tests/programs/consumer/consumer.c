@@ -16,7 +16,9 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(SyncILUGetVersion(&version[0], &version[1], &version[2]));
-  PetscCheck(version[0] == SYNCILU_VERSION_MAJOR && version[1] == SYNCILU_VERSION_MINOR && version[2] == SYNCILU_VERSION_PATCH, PETSC_COMM_SELF, PETSC_ERR_LIB, "The library is of version %d.%d.%d, its header of version %d.%d.%d", (int)version[0], (int)version[1], (int)version[2], SYNCILU_VERSION_MAJOR, SYNCILU_VERSION_MINOR, SYNCILU_VERSION_PATCH);
+  PetscCheck(version[0] == SYNCILU_VERSION_MAJOR && version[1] == SYNCILU_VERSION_MINOR && version[2] == SYNCILU_VERSION_PATCH, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "The library is of version %d.%d.%d, its header of version %d.%d.%d", (int)version[0], (int)version[1], (int)version[2], SYNCILU_VERSION_MAJOR,
+             SYNCILU_VERSION_MINOR, SYNCILU_VERSION_PATCH);
 
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n * n, n * n, 5, NULL, 5, NULL, &A));
   PetscCall(MatGetOwnershipRange(A, &start, &end));

@@ -1,7 +1,7 @@
 /*
    The serial reference: what every strategy of every backend is compared with. Kept plain on purpose.
 */
-#include "host.h"
+#include "reference.h"
 
 /*
    SyncILUReferenceFactor - incomplete LU factorization by rows on a given pattern
@@ -20,10 +20,12 @@
 -  status - the first row whose pivot is rejected
 
    Notes:
-   Row-wise (IKJ) elimination: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithm 10.4. What falls outside the pattern is dropped; relaxed, it is added times piv->relax to
-   the diagonal of its row (I. Gustafsson, BIT 18, 1978; O. Axelsson and G. Lindskog, Numer. Math. 48, 1986).
+   Row-wise (IKJ) elimination: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithm
+   10.4. What falls outside the pattern is dropped; relaxed, it is added times piv->relax to the diagonal of
+   its row (I. Gustafsson, BIT 18, 1978; O. Axelsson and G. Lindskog, Numer. Math. 48, 1986).
 */
-PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *lval, PetscScalar *uval, PetscScalar *dinv, SyncILUStatus *status)
+PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *lval, PetscScalar *uval,
+                                      PetscScalar *dinv, SyncILUStatus *status)
 {
   const PetscInt  n       = p->n;
   const PetscBool rowsums = SyncILUNeedsRowSum(piv);
@@ -93,7 +95,8 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
    Output Parameter:
 .  x - the solution, in the order of the matrix; not b
 */
-PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *p, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, SyncILUTranspose trans, const PetscScalar *b, PetscScalar *x)
+PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *p, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, SyncILUTranspose trans,
+                                     const PetscScalar *b, PetscScalar *x)
 {
   const PetscInt  n   = p->n;
   const PetscInt *in  = trans == SYNCILU_TRANS ? p->col : p->row;

@@ -1,0 +1,429 @@
+/*
+   Triangular solves with sliced ELL: the kernels of the solve strategy ell, and of the factorization where
+   only diagonals have updates.
+*/
+#ifndef SYNCILU_ELL_CUH
+#define SYNCILU_ELL_CUH
+
+#include "entries.cuh"
+#include "pivot.cuh"
+#include "triangular.cuh"
+#include "tuning.h"
+
+namespace syncilu
+{
+
+constexpr int POLLS = SYNCILU_POLLS;
+
+enum {
+  PLAIN, /* a triangular solve */
+  PIVOTS /* x_i = 1 / (b_i - sum_j t_ij x_j), the pivots of a pattern where only diagonals have updates */
+};
+
+/* The right-hand side of a position, and where its solution goes. */
+template <typename V, int R, int MODE>
+__device__ __forceinline__ size_t begin_row(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, const SyncILUDevicePivoting &piv, int group, int position,
+                                            V *sum)
+{
+  if (MODE == PLAIN) {
+    const size_t to = out_place(s, position);
+
+    read_rhs<V, R>(s, ell.n, group, position, sum);
+    return to;
+  }
+  const int b = s.bindex[position];
+
+  sum[0] = (b < 0 ? V(0) : ((const V *)s.b)[b]) + V(diagonal_shift(piv));
+  return ell.order[position];
+}
+
+/*
+   A row so long that several warps share it. Each takes a part of the entries and publishes what that comes
+   to, the last one adds up the parts, always in the same order, and leaves sentinels in their place for the
+   next solve.
+
+   Progress: the rows that a part needs are in slices before that of the row, since no other row is in that
+   one, and their tasks come before the row's. The parts are tasks right before the one that waits for them.
+*/
+template <typename V, int R, int MODE>
+__device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, const SyncILUDevicePivoting &piv, V *__restrict__ pivot,
+                                         SyncILUDeviceStatus *status, const SyncILUSlice &d, int group)
+{
+  const int  lane = threadIdx.x & 31;
+  const bool part = (d.shape & 7) == SYNCILU_TASK_PART;
+  const V   *x    = (V *)s.x + (size_t)group * ell.n * R;
+  V *const   own  = (V *)ell.partial + ((size_t)group * (ell.tasks - ell.slices) + (part ? d.shape >> 3 : d.offset)) * R;
+  V          sum[R];
+  size_t     to = 0;
+
+#pragma unroll
+  for (int r = 0; r < R; r++) sum[r] = V(0);
+  if (!part && lane == 0) to = begin_row<V, R, MODE>(ell, s, piv, group, d.first, sum);
+  wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
+  const int step = part ? 1 : 32, end = part ? d.width : d.shape >> 3;
+  for (int w = part ? 0 : lane; __any_sync(FULL, w < end); w += POLLS * step) {
+    const V *from[POLLS]; /* of the entries at work, NULL where there is none */
+    V        v[POLLS], y[POLLS][R];
+    bool     all;
+
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+      const int q = w + k * step, c = q >= end ? -1 : part ? ell.col[slice_entry(d, lane, q)] : q;
+
+      v[k]    = q < end && part ? -((const V *)ell.val)[slice_entry(d, lane, q)] : V(1);
+      from[k] = c < 0 ? nullptr : (part ? x : own) + (size_t)c * R;
+#pragma unroll
+      for (int r = 0; r < R; r++) y[k][r] = V(0);
+    }
+    do {
+      all = true;
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        if (from[k]) load_values<V, R>(from[k], y[k]);
+        all &= are_set<V, R>(y[k]);
+      }
+    } while (!__all_sync(FULL, all));
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+      if (!from[k]) continue;
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        sum[r] += v[k] * y[k][r];
+        if (!part) poison(own[from[k] - own + r]);
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+#pragma unroll
+    for (int o = 16; o; o >>= 1) sum[r] += __shfl_xor_sync(FULL, sum[r], o);
+  }
+  if (lane) return;
+  if (part) {
+#pragma unroll
+    for (int r = 0; r < R; r++) store_relaxed(own + r, clean(sum[r]));
+    return;
+  }
+  if (MODE == PLAIN) {
+    const V scale = s.scale ? ((const V *)s.scale)[d.first] : V(1);
+
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] *= scale;
+  } else {
+    sum[0]    = judge(piv, (int)to, sum[0], status);
+    pivot[to] = sum[0];
+    sum[0]    = V(1) / sum[0];
+  }
+  write_solution<V, R>(s, ell.n, group, d.first, to, sum);
+}
+
+/*
+   The lanes of a row poll up to POLLS entries each at the same time. All rows of a warp go round one loop, in
+   which those that have what they need are finished: rows of a slice may depend on each other.
+*/
+template <typename V, int R, int MODE>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
+  ell_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)
+{
+  const int    lane    = threadIdx.x & 31;
+  const int    groups  = (s.nrhs + R - 1) / R;
+  const Ticket tickets = (Ticket)ell.tasks * groups;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t < tickets) {
+    int                group;
+    const SyncILUSlice d  = ell.task[split_ticket<R>(t, groups, &group)];
+    const int          lg = d.shape & 7, lanes = 1 << lg;
+    if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE>(ell, s, piv, pivot, status, d, group);
+    const int      sub = lane & (lanes - 1), position = d.first + (lane >> lg);
+    const bool     active = lane >> lg < d.shape >> 3;
+    const unsigned mask   = (lg == 5 ? FULL : ((1u << lanes) - 1) << (lane & ~(lanes - 1)));
+    const V       *x      = (V *)s.x + (size_t)group * ell.n * R;
+    V              sum[R], v[POLLS], y[POLLS][R], scale = 1;
+    const V       *from[POLLS]; /* where y comes from; NULL where the slice is padded */
+    int            w     = 0;
+    size_t         to    = 0; /* PIVOTS: the row */
+    bool           ready = !active || d.width == 0, done = !active;
+
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+      const int c = k < d.width && active ? ell.col[slice_entry(d, lane, k)] : -1;
+
+      v[k]    = k < d.width && active ? ((const V *)ell.val)[slice_entry(d, lane, k)] : V(0);
+      from[k] = c < 0 ? nullptr : x + (size_t)c * R;
+    }
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] = V(0);
+    if (active && sub == 0) {
+      if (MODE == PLAIN && s.scale) scale = ((const V *)s.scale)[position];
+      to = begin_row<V, R, MODE>(ell, s, piv, group, position, sum);
+    }
+    wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+#pragma unroll
+      for (int r = 0; r < R; r++) y[k][r] = V(0);
+      if (from[k]) load_values<V, R>(from[k], y[k]);
+    }
+    for (;;) {
+      bool all = true;
+
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) all &= are_set<V, R>(y[k]);
+      if (all && !ready) {
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) {
+          if (from[k]) { /* not a product with zero: padding must not read another row's infinity */
+#pragma unroll
+            for (int r = 0; r < R; r++) sum[r] -= v[k] * y[k][r];
+          }
+        }
+        w += POLLS;
+        ready = w >= d.width;
+        if (!ready) {
+#pragma unroll
+          for (int k = 0; k < POLLS; k++) {
+            const int c = w + k < d.width ? ell.col[slice_entry(d, lane, w + k)] : -1;
+
+            v[k]    = w + k < d.width ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
+            from[k] = c < 0 ? nullptr : x + (size_t)c * R;
+          }
+#pragma unroll
+          for (int k = 0; k < POLLS; k++) {
+#pragma unroll
+            for (int r = 0; r < R; r++) y[k][r] = V(0);
+            if (from[k]) load_values<V, R>(from[k], y[k]);
+          }
+        }
+      }
+      bool fire = !done && ready;
+      if (lg) {
+        const unsigned lanes_ready = __ballot_sync(FULL, ready); /* by all lanes, also those that are done */
+
+        fire = !done && (lanes_ready & mask) == mask;
+        if (__any_sync(FULL, fire)) {
+#pragma unroll
+          for (int r = 0; r < R; r++) {
+            V q = sum[r];
+
+            for (int o = lanes >> 1; o; o >>= 1) q += __shfl_xor_sync(FULL, q, o);
+            if (fire) sum[r] = q;
+          }
+        }
+      }
+      if (fire) {
+        if (sub == 0) {
+          if (MODE == PLAIN) {
+#pragma unroll
+            for (int r = 0; r < R; r++) sum[r] *= scale;
+          } else {
+            sum[0]    = judge(piv, (int)to, sum[0], status);
+            pivot[to] = sum[0];
+            sum[0]    = V(1) / sum[0];
+          }
+          write_solution<V, R>(s, ell.n, group, position, to, sum);
+        }
+        done = true;
+      }
+      if (__all_sync(FULL, done)) break;
+#pragma unroll
+      for (int k = 0; k < POLLS; k++)
+        if (!are_set<V, R>(y[k])) load_values<V, R>(from[k], y[k]);
+    }
+  }
+}
+
+/* a - b c where on is set. A predicate does it, while the compiler would compute and then choose. */
+__device__ __forceinline__ double subtract_product_if(bool on, double a, double b, double c)
+{
+  asm("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n@p fma.rn.f64 %0, %1, %2, %0;\n}" : "+d"(a) : "d"(-b), "d"(c), "r"((int)on));
+  return a;
+}
+
+/*
+   The inner entries of a lane: the lanes they come from and their values, the first `count` of them; and the
+   lanes of a row.
+*/
+template <typename V>
+struct Inner {
+  int lane[POLLS], count, lanes;
+  V   val[POLLS];
+};
+
+/*
+   what = base - T x with the inner entries, and x the same (PIVOTS: one over it), as often as rows are behind
+   one another. A lane has at most K entries; SINGLE: a row has one lane. Each step computes all rows anew:
+   those whose predecessors are right come out right, and then the same in every further step. So no step asks
+   whose turn it is, and one more does no harm.
+*/
+template <typename V, int R, int MODE, int K, bool SINGLE>
+__device__ __forceinline__ void take_steps_of(const Inner<V> &inner, int steps, const SyncILUDevicePivoting &piv, const V *base, V *x, V *what)
+{
+  for (int p = 0; p < steps; p += 2) {
+#pragma unroll
+    for (int twice = 0; twice < 2; twice++) {
+      V q[R];
+
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        q[r] = SINGLE ? base[r] : V(0);
+#pragma unroll
+        for (int k = 0; k < K; k++) q[r] = subtract_product_if(k < inner.count, q[r], inner.val[k], __shfl_sync(FULL, x[r], inner.lane[k]));
+      }
+      if (!SINGLE) {
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+          for (int o = inner.lanes >> 1; o; o >>= 1) q[r] += __shfl_xor_sync(FULL, q[r], o);
+          q[r] += base[r];
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        what[r] = q[r];
+        x[r]    = MODE == PIVOTS ? V(1) / shifted_pivot(piv, q[r]) : q[r];
+      }
+    }
+  }
+}
+
+template <typename V, int R, int MODE, bool SINGLE>
+__device__ __forceinline__ void take_steps(int most, const Inner<V> &inner, int steps, const SyncILUDevicePivoting &piv, const V *base, V *x, V *what)
+{
+  switch (most) {
+  case 0:
+    break;
+  case 1:
+    return take_steps_of<V, R, MODE, 1, SINGLE>(inner, steps, piv, base, x, what);
+  case 2:
+    return take_steps_of<V, R, MODE, 2, SINGLE>(inner, steps, piv, base, x, what);
+  case 3:
+    return take_steps_of<V, R, MODE, 3, SINGLE>(inner, steps, piv, base, x, what);
+  default:
+    return take_steps_of<V, R, MODE, POLLS, SINGLE>(inner, steps, piv, base, x, what);
+  }
+}
+
+/*
+   Tiles: slices whose rows depend on each other, and that do not wait for each other in circles. A warp waits
+   until all is there that its rows need from others (outer entries). Then it goes through the rows in steps
+   in which it looks at nothing but its registers (inner entries, by shuffles), and publishes them together.
+   On a grid there are several times fewer tiles than rows behind one another, and a step takes a twentieth of
+   what it takes to pass a value through memory. Rows have at most E entries a lane, at most POLLS of them
+   inner.
+*/
+template <typename V, int R, int MODE, int E>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
+  tile_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)
+{
+  const int lane   = threadIdx.x & 31;
+  const int groups = (s.nrhs + R - 1) / R;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)ell.tasks * groups) return;
+  int                group;
+  const SyncILUSlice d  = ell.task[split_ticket<R>(t, groups, &group)];
+  const int          lg = d.shape & 7, lanes = 1 << lg;
+  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE>(ell, s, piv, pivot, status, d, group);
+  const int  sub = lane & (lanes - 1), position = d.first + (lane >> lg);
+  const bool active = lane >> lg < d.shape >> 3;
+  const V   *x      = (V *)s.x + (size_t)group * ell.n * R;
+  V          sum[R], base[R], what[R], scale = 1, v[E], y[E][R]; /* sum: in the end the solution */
+  /* positions of outer entries, -1 elsewhere */
+  int      c[E];
+  Inner<V> inner;
+  size_t   to    = 0;                                          /* PIVOTS: the row */
+  unsigned needs = 0, finished = __ballot_sync(FULL, !active); /* lanes */
+  int      steps = 0;
+
+#pragma unroll
+  for (int k = 0; k < E; k++) {
+    const bool there = k < d.width && active;
+
+    c[k] = there ? ell.col[slice_entry(d, lane, k)] : -1;
+    v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, k)] : V(0);
+  }
+#pragma unroll
+  for (int r = 0; r < R; r++) sum[r] = V(0);
+  if (active) {
+    if (MODE == PLAIN && s.scale) scale = ((const V *)s.scale)[position];
+    if (sub == 0) to = begin_row<V, R, MODE>(ell, s, piv, group, position, sum);
+  }
+
+  inner.lanes = lanes;
+  inner.count = 0;
+#pragma unroll
+  for (int k = 0; k < POLLS; k++) {
+    inner.lane[k] = lane;
+    inner.val[k]  = V(0);
+  }
+#pragma unroll
+  for (int k = 0; k < E; k++) {
+    if (c[k] >= d.first) {
+#pragma unroll
+      for (int l = 0; l <= k && l < POLLS; l++) {
+        if (l == inner.count) {
+          inner.lane[l] = (c[k] - d.first) << lg;
+          inner.val[l]  = v[k] * scale;
+        }
+      }
+      needs |= 1u << ((c[k] - d.first) << lg);
+      inner.count++;
+      c[k] = -1;
+    }
+  }
+  for (int o = lanes >> 1; o; o >>= 1) needs |= __shfl_xor_sync(FULL, needs, o);
+  for (; finished != FULL; steps++) finished |= __ballot_sync(FULL, !(needs & ~finished));
+  const int most = __reduce_max_sync(FULL, inner.count);
+  wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
+
+#pragma unroll
+  for (int k = 0; k < E; k++) {
+#pragma unroll
+    for (int r = 0; r < R; r++) y[k][r] = V(0);
+    if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+  }
+  for (;;) {
+    bool all = true;
+
+#pragma unroll
+    for (int k = 0; k < E; k++) all &= are_set<V, R>(y[k]);
+    if (__all_sync(FULL, all)) break;
+#pragma unroll
+    for (int k = 0; k < E; k++)
+      if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+  }
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    /* not a product with zero where there is no entry: another row's infinity must not come in */
+#pragma unroll
+    for (int k = 0; k < E; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
+    for (int o = lanes >> 1; o; o >>= 1) sum[r] += __shfl_xor_sync(FULL, sum[r], o);
+    base[r] = MODE == PLAIN ? sum[r] * scale : sum[r];
+    what[r] = base[r];
+    sum[r]  = MODE == PLAIN ? base[r] : V(1) / shifted_pivot(piv, base[r]);
+  }
+  /* the first step is done: the rows that need no other */
+  if (lanes == 1) take_steps<V, R, MODE, true>(most, inner, steps - 1, piv, base, sum, what);
+  else take_steps<V, R, MODE, false>(most, inner, steps - 1, piv, base, sum, what);
+#pragma unroll
+  for (int r = 0; r < R; r++) sum[r] = clean(sum[r]);
+  if (MODE == PIVOTS && active && sub == 0) pivot[to] = judge(piv, (int)to, what[0], status);
+  if (active && sub == 0) write_solution<V, R>(s, ell.n, group, position, to, sum);
+}
+
+template <typename V, int R, int MODE>
+cudaError_t launch_ell(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, void *pivot, SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  const unsigned grid = blocks_of((Ticket)ell.tasks * ((s.nrhs + R - 1) / R));
+
+  if (ell.tiled > POLLS) tile_kernel<V, R, MODE, 2 * POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+  else if (ell.tiled) tile_kernel<V, R, MODE, POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+  else ell_kernel<V, R, MODE><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+  return cudaGetLastError();
+}
+
+} // namespace syncilu
+
+#endif

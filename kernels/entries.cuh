@@ -1,0 +1,87 @@
+/*
+   Where the value of an entry stands: in the matrix, in sliced ELL, on the pattern.
+*/
+#ifndef SYNCILU_ENTRIES_CUH
+#define SYNCILU_ENTRIES_CUH
+
+#include "launch.cuh"
+
+namespace syncilu
+{
+
+/*
+   Entry w of a lane of a slice in sliced ELL. The lanes of a slice are neighbours in memory, so that a warp
+   loads whole lines.
+*/
+__device__ __forceinline__ size_t slice_entry(const SyncILUSlice &slice, int lane, int w)
+{
+  return ((size_t)slice.offset + w) * 32 + lane;
+}
+
+/*
+   The share of a lane in the slice of its warp: entries first, first + step, ... of a row, width of them with
+   the padding, which stand at entry(0), entry(1), ... in sliced ELL. full is false where the slice has no row
+   for the lane.
+*/
+struct EllLane {
+  int          row, first, step, width;
+  bool         full;
+  SyncILUSlice slice;
+
+  __device__ __forceinline__ size_t entry(int w) const { return slice_entry(slice, threadIdx.x & 31, w); }
+};
+
+__device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
+{
+  const long long s    = global_thread() >> 5;
+  const int       lane = threadIdx.x & 31;
+  EllLane         l    = {
+               0, 0, 0, 0, false, {0, 0, 0, 0}
+  };
+
+  if (s < ell.slices) {
+    const SyncILUSlice d = ell.slice[s];
+
+    l.slice = d;
+    l.step  = 1 << (d.shape & 7);
+    l.first = lane & (l.step - 1);
+    l.width = d.width;
+    l.full  = lane >> (d.shape & 7) < d.shape >> 3;
+    l.row   = l.full ? ell.order[d.first + (lane >> (d.shape & 7))] : 0;
+  }
+  return l;
+}
+
+/* The entry among begin to end - 1 whose column is j, -1 if there is none. */
+__device__ __forceinline__ int search(const int *__restrict__ col, int begin, int end, int j)
+{
+  int lo = begin, hi = end;
+
+  while (lo < hi) {
+    const int mid = lo + (hi - lo) / 2;
+
+    if (col[mid] < j) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < end && col[lo] == j ? lo : -1;
+}
+
+template <typename V>
+__device__ __forceinline__ V value(const SyncILUDeviceValues &v, int e)
+{
+  if (v.map) e = v.map[e];
+  return e < 0 ? V(0) : ((const V *)v.a)[e];
+}
+
+/* Entry q of row i, which has count of them, in the sliced ELL of its triangle. */
+template <typename V>
+__device__ __forceinline__ V *row_entry(const SyncILUSlicedRows &rows, int i, int count, int q)
+{
+  const int lg = count > rows.limit ? 5 : rows.lanes;
+
+  return (V *)rows.val + rows.begin[i] + ((size_t)(q >> lg) << 5) + (q & ((1 << lg) - 1));
+}
+
+} // namespace syncilu
+
+#endif

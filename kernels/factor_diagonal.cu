@@ -1,0 +1,179 @@
+/*
+   The factorization where only diagonals have updates, as with 5- and 7-point stencils and tridiagonal
+   matrices: W and D U' are the entries of the matrix, and the recurrence d_i = a_ii - sum_k a_ik a_ki / d_k
+   of the pivots is a triangular solve.
+*/
+#include "factor_diagonal.h"
+#include "ell.cuh"
+#include "entries.cuh"
+#include "launch.cuh"
+#include "pivot.cuh"
+#include "tuning.h"
+#include <float.h>
+
+using namespace syncilu;
+
+namespace
+{
+
+/* For each entry (i,k) of L in sliced ELL, where (k,i) stands on the pattern; -1 if it does not. */
+__global__ void transposed_entries_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, int *__restrict__ at)
+{
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? p.diag[l.row] : 0;
+  int           e   = l.full ? p.ptr[l.row] + l.first : 0;
+
+  for (int w = 0; w < l.width; w++, e += l.step) {
+    const int k = e < end ? p.col[e] : 0;
+
+    at[l.entry(w)] = e < end ? search(p.col, p.diag[k] + 1, p.ptr[k + 1], l.row) : -1;
+  }
+}
+
+/* The sum of each row right of the diagonal. */
+template <typename V>
+__global__ void upper_sums_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, V *__restrict__ sum)
+{
+  const long long t   = global_thread();
+  const int       sub = (int)(t % ROW_LANES), i = (int)(t / ROW_LANES), end = t / ROW_LANES < p.n ? p.ptr[i + 1] : 0;
+  V               s = 0;
+
+  for (int e = end ? p.diag[i] + 1 + sub : 0; e < end; e += ROW_LANES) s += value<V>(a, e);
+  s = sum_lanes<ROW_LANES_LOG>(s);
+  if (end && sub == 0) sum[i] = s;
+}
+
+/*
+   Coefficients of the recurrence for the pivots: a_ik (a_ki + relax (s_k - a_ki)), s_k the sum of row k right
+   of the diagonal. The status says whether one of them is infinite though its factors are not, or smaller
+   than least and has lost digits.
+*/
+template <typename V>
+__global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *__restrict__ transposed_entry, SyncILUDeviceValues a, double relax,
+                                    const V *__restrict__ sum, V least, SyncILUDeviceStatus *status)
+{
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? p.diag[l.row] : 0;
+  int           e   = l.full ? p.ptr[l.row] + l.first : 0;
+
+  for (int w = 0; w < l.width; w++, e += l.step) {
+    const size_t at = l.entry(w);
+    V            c  = 0;
+
+    if (e < end) {
+      const int q          = transposed_entry[at];
+      const V   multiplier = value<V>(a, e);
+
+      c = q < 0 ? V(0) : value<V>(a, q);
+      if (relax != 0.0) c += V(relax) * (sum[p.col[e]] - c);
+      if (multiplier == V(0)) c = 0; /* a zero updates nothing, whatever it meets: as in PETSc */
+      if (c != V(0)) {
+        const V product = c * multiplier;
+
+        if (isinf(product) ? !isinf(c) && !isinf(multiplier) : fabs(product) < least) store_relaxed(&status->range, 1);
+        c = product;
+      }
+    }
+    ((V *)ell.val)[at] = c;
+  }
+}
+
+/*
+   The same pivots where products of two entries have no room among the numbers: a_ik times the quotient of
+   a_ki and the pivot, as other factorizations by rows have it. A warp takes a row, in the order of the
+   triangular solve, whatever its slices.
+
+   Progress: tickets follow that order, in which a row comes after those it waits for.
+*/
+template <typename V>
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  wide_pivots_kernel(SyncILUDevicePattern p, const int *__restrict__ order, SyncILUDeviceValues a, const V *__restrict__ sum, SyncILUDevicePivoting piv,
+                     V *pivot, V *__restrict__ inverse, Ticket *ticket, SyncILUDeviceStatus *status)
+{
+  const Ticket t    = take_ticket(ticket);
+  const int    lane = threadIdx.x & 31;
+
+  if (t >= (Ticket)p.n) return;
+  const int i = order[t], begin = p.ptr[i], diag = p.diag[i];
+  V         s = 0;
+
+  for (int e = begin + lane; __any_sync(FULL, e < diag); e += 32) {
+    const int k          = e < diag ? p.col[e] : 0;
+    const V   multiplier = e < diag ? value<V>(a, e) : V(0);
+    V         d          = V(1);
+
+    if (multiplier != V(0)) {
+      const int q = search(p.col, p.diag[k] + 1, p.ptr[k + 1], i);
+      V         u = q < 0 ? V(0) : value<V>(a, q);
+
+      if (piv.relax != 0.0) u += V(piv.relax) * (sum[k] - u);
+      d = load_relaxed(pivot + k);
+      while (!is_set(d)) d = load_relaxed(pivot + k);
+      s += multiplier * (u / d);
+    }
+  }
+  s = sum_lanes<5>(s);
+  if (lane == 0) {
+    const V d = judge(piv, i, value<V>(a, diag) + V(diagonal_shift(piv)) - s, status);
+
+    store_relaxed(pivot + i, clean(d));
+    inverse[t] = V(1) / d;
+  }
+}
+
+/* Position of the diagonal of each position's row among the values of the matrix. */
+__global__ void diagonal_index_kernel(int n, const int *__restrict__ diag, const int *__restrict__ map, const int *__restrict__ order, int *__restrict__ index)
+{
+  const long long p = global_thread();
+
+  if (p >= n) return;
+  const int e = diag[order[p]];
+  index[p]    = map ? map[e] : e;
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelTransposedEntries(SyncILUDevicePattern p, SyncILUDeviceEll ell, int *at, cudaStream_t stream)
+{
+  LAUNCH(transposed_entries_kernel, 32ll * ell.slices, stream, p, ell, at);
+}
+
+cudaError_t SyncILUKernelCoefficients(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *transposed_entry, SyncILUDeviceValues a,
+                                      SyncILUDevicePivoting piv, void *sum, SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  /*
+     What is below the least normal number in a product is divided by a pivot and compared with another one.
+     Where none is accepted below this bound, it is nothing beside them.
+  */
+  const double bound = 1e-100;
+  const bool   small = piv.type == SYNCILU_PIVOT_REJECT || (piv.type == SYNCILU_PIVOT_SHIFT && fabs(piv.amount) >= bound);
+  const double least = small && piv.zeropivot >= bound ? 0.0 : DBL_MIN;
+
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (p.n && piv.relax != 0.0)
+    upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
+  LAUNCH(coefficients_kernel<double>, 32ll * ell.slices, stream, p, ell, transposed_entry, a, piv.relax, (const double *)sum, least, status);
+}
+
+cudaError_t SyncILUKernelWidePivots(SyncILUValueType type, SyncILUDevicePattern p, const int *order, SyncILUDeviceValues a, void *sum,
+                                    SyncILUDevicePivoting piv, void *pivot, void *inverse, unsigned long long *ticket, SyncILUDeviceStatus *status,
+                                    cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (p.n && piv.relax != 0.0)
+    upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
+  LAUNCH(wide_pivots_kernel<double>, 32ll * p.n, stream, p, order, a, (const double *)sum, piv, (double *)pivot, (double *)inverse, ticket, status);
+}
+
+cudaError_t SyncILUKernelPivots(SyncILUValueType type, SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, void *pivot,
+                                SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (!ell.n) return cudaSuccess;
+  return launch_ell<double, 1, PIVOTS>(ell, s, piv, pivot, status, stream);
+}
+
+cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int *map, const int *order, int *index, cudaStream_t stream)
+{
+  LAUNCH(diagonal_index_kernel, (long long)n, stream, n, diag, map, order, index);
+}

@@ -1,0 +1,134 @@
+/*
+   Update strategy list: the plan writes down where each update reads and writes, so that a numeric
+   factorization searches nothing.
+
+   The updates of a row by each reference row come in rounds of as many updates as the row has lanes.
+*/
+#include "factor_list.h"
+#include "factor_rows.cuh"
+
+using namespace syncilu;
+
+namespace
+{
+
+/*
+   The updates of each row by each of its reference rows, in rounds. Rounds counts those of a row for 4, 8, 16
+   and 32 lanes, the four of them in one; or it sums up those for 4 lanes over one row of every `stride`.
+*/
+template <int LG>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
+{
+  constexpr int   T      = Shape<LG>::LANES;
+  const long long i      = (global_thread() >> LG) * stride;
+  const int       sub    = threadIdx.x & (T - 1);
+  const bool      active = i < p.n;
+  const int       begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
+  int4            n = {0, 0, 0, 0};
+
+  each_update<LG>(
+    p, begin, nl, end, [](int, const Common &, int, int, int) {},
+    [&](int, int updates) {
+      n.x += (updates + 3) / 4;
+      n.y += (updates + 7) / 8;
+      n.z += (updates + 15) / 16;
+      n.w += (updates + 31) / 32;
+    });
+  if (!active || sub) return;
+  if (rounds) rounds[i] = n;
+  if (sum) atomicAdd(sum, (unsigned long long)n.x);
+}
+
+/* The rounds of a task are those of its longest row. sum is NULL, or all of them are added to it. */
+__global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, const int *__restrict__ order, int tasks, SyncILUSlice *task,
+                                   int *__restrict__ width, unsigned long long *sum)
+{
+  const long long t    = global_thread() >> 3; /* tasks have at most 8 rows */
+  const int       r    = threadIdx.x & 7;
+  int             most = 0;
+
+  if (t < tasks) {
+    const SyncILUSlice d = task[t];
+
+    if (r < d.shape >> 3) most = rounds[4 * (size_t)order[d.first + r] + lanes - 2];
+  }
+  for (int o = 4; o; o >>= 1) most = max(most, __shfl_xor_sync(FULL, most, o));
+  if (t < tasks && r == 0) {
+    task[t].width = most;
+    width[t]      = most;
+    if (sum) atomicAdd(sum, (unsigned long long)most);
+  }
+}
+
+template <int LG>
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  list_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update,
+              unsigned char *__restrict__ source)
+{
+  constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
+  const long long t = global_thread() >> 5;
+  const int       r = (threadIdx.x & 31) >> LG;
+
+  if (t >= tasks) return;
+  const SyncILUSlice d      = task[t];
+  const bool         active = r < d.shape >> 3;
+  const int          i      = active ? order[d.first + r] : 0;
+  const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
+  int                rounds = 0;
+
+  each_update<LG>(
+    p, begin, nl, end,
+    [&](int s, const Common &both, int e, int u, int q) {
+      const size_t round = (size_t)d.offset + rounds + q / T;
+
+      update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
+      source[round * ROWS + r]           = (unsigned char)s;
+    },
+    [&](int, int updates) { rounds += (updates + T - 1) / T; });
+}
+
+template <typename V, int LG, bool RELAX>
+cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists &lists, cudaStream_t stream)
+{
+  if (!lists.many) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, false>(f, lists, stream);
+  if (!lists.few) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, true>(f, lists, stream);
+  return launch_factor<V, LG, RELAX, 2 * SYNCILU_UPDATE_POLLS, true>(f, lists, stream);
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t stream)
+{
+  if (!p.n) return cudaSuccess;
+  return with_lanes(lanes, [&](auto lg) {
+    const unsigned grid = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
+
+    rounds_kernel<lg><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, stride, (int4 *)rounds, sum);
+    return cudaGetLastError();
+  });
+}
+
+cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *task, int *width, unsigned long long *sum,
+                                    cudaStream_t stream)
+{
+  LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width, sum);
+}
+
+cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *order, int tasks, const SyncILUSlice *task, unsigned short *update,
+                               unsigned char *source, cudaStream_t stream)
+{
+  if (!tasks) return cudaSuccess;
+  return with_lanes(lanes, [&](auto lg) {
+    list_kernel<lg><<<blocks_for(32ll * tasks, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, order, tasks, task, update, source);
+    return cudaGetLastError();
+  });
+}
+
+cudaError_t SyncILUKernelFactorList(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceLists lists, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (!f.tasks) return cudaSuccess;
+  return with_lanes(f.lanes, [&](auto lg) {
+    return f.piv.relax != 0.0 ? launch_polls<double, lg, true>(f, lists, stream) : launch_polls<double, lg, false>(f, lists, stream);
+  });
+}

@@ -1,0 +1,299 @@
+/*
+   The numeric factorization by rows on a given pattern: the kernel of the update strategies list and vect.
+
+   The factor is in Crout form: A = (W + D)(I + U'), W the unscaled strictly lower part (w_ik = l_ik d_k), D
+   the pivots, U' the upper part divided by the pivot of its row (u'_kj = u_kj / d_k). A row publishes its u'
+   alone: the reciprocal of the pivot is off the chain of those who read them, and no pass scales L
+   afterwards.
+
+     w_ij = a_ij - sum_k w_ik u'_kj (j <= i, d_i = w_ii),  u'_ij = (a_ij - sum_k w_ik u'_kj) / d_i.
+
+   A task is a warp's: the rows it takes, which belong to one level. What a row needs of others are the U' of
+   its reference rows, those whose columns its entries of W name.
+*/
+#ifndef SYNCILU_FACTOR_ROWS_CUH
+#define SYNCILU_FACTOR_ROWS_CUH
+
+#include "entries.cuh"
+#include "factor_relax.cuh"
+#include "intersect.cuh"
+#include "launch.cuh"
+#include "pivot.cuh"
+#include "tuning.h"
+#include <type_traits>
+
+namespace syncilu
+{
+
+/*
+   No row of a task waits for another one of the same warp. POLLS updates of each lane are waited for at the
+   same time (AHEAD: while the next ones are looked up), then applied in the order of the reference rows: a
+   later one may have arrived first, and results must be the same from run to run. __syncwarp() separates the
+   updates of one round, each of another entry of the row, from those of the next.
+*/
+template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)
+{
+  constexpr int  T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
+  constexpr bool LIST = std::is_same<Updates, SyncILUDeviceLists>::value;
+  /*
+     where U' of a reference row begins in val; with vect, where it begins in the pattern too, and how long it
+     is
+  */
+  typedef typename std::conditional<LIST, int, int3>::type Reference;
+  extern __shared__ __align__(16) unsigned char shared[];
+  V *const shared_rows = (V *)shared, *const val = (V *)f.val, *const pivot = (V *)f.pivot;
+  const int        lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
+  const int        stride           = f.shared | 1; /* odd, against bank conflicts */
+  V *const         shared_row       = shared_rows + (size_t)own * stride;
+  Reference *const reference        = (Reference *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower;
+  const int *__restrict__ const ptr = f.pattern.ptr, *__restrict__ const col = f.pattern.col, *__restrict__ const diag = f.pattern.diag;
+
+  const Ticket t = take_ticket(f.ticket);
+  if (t >= (Ticket)f.tasks) return;
+  SyncILUSlice task;
+  if (f.task) task = f.task[t];
+  else {
+    task.first  = (int)t;
+    task.shape  = 1 << 3;
+    task.width  = 0;
+    task.offset = 0;
+  }
+  const bool active = r < task.shape >> 3;
+  const int  i      = active ? f.order[task.first + r] : 0;
+  const int  begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
+  V         *w       = shared_row;
+  Sum<V>     dropped = {V(0), V(0)}; /* by relaxation */
+
+  auto upper_begin = [&](int k) { return f.upper ? f.upper[k] : diag[k] + 1; };
+  auto find_row    = [&](int k) {
+    const int from = diag[k] + 1;
+
+    return make_int3(upper_begin(k), from, ptr[k + 1] - from);
+  };
+  const int upper = upper_begin(i);
+
+  if constexpr (!LIST) {
+    if (len > f.shared) w = (V *)updates.scratch + updates.begin[i];
+  }
+
+  for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
+  for (int e = sub; e < min(nl, f.lower); e += T) {
+    const int k = col[begin + e];
+
+    if constexpr (LIST) reference[e] = upper_begin(k);
+    else reference[e] = find_row(k);
+  }
+  __syncwarp();
+
+  /*
+     Of each lane's updates: the updated entry, or -1, and where u' stands. The entry that names the reference
+     row is added to the first, times 65536, with list; with vect it is in sources.
+  */
+  int place[POLLS], at[POLLS], sources[LIST ? 1 : POLLS];
+  /* vect: the entry that names the reference row, and how many of its candidates the lanes have seen */
+  int    s = 0, q0 = 0;
+  Common both;      /* vect: these */
+  int    shift = 0; /* vect: what leads from the pattern's U' of that row to the one in val */
+
+  auto begin_reference = [&]() {
+    if constexpr (!LIST) {
+      if (s >= nl) return;
+      const int3 u = s < f.lower ? reference[s] : find_row(col[begin + s]);
+
+      shift = u.x - u.y;
+      both  = common(begin + s + 1, begin + len, u.y, u.y + u.z);
+    }
+  };
+  auto look_up = [&](int c) {
+    if constexpr (LIST) {
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        place[k] = -1;
+        at[k]    = 0;
+        if (c + k < task.width) {
+          const size_t   round  = (size_t)task.offset + c + k;
+          const unsigned update = updates.update[round * 32 + lane];
+
+          if (update != 0xffff) {
+            const int entry = updates.source[round * ROWS + r];
+
+            place[k] = entry << 16 | (update & 0xff);
+            at[k]    = reference[entry] + (update >> 8);
+          }
+        }
+      }
+    } else { /* all searches go on at the same time: each step of one waits for memory */
+      int  candidate[POLLS], key[POLLS], lo[POLLS], hi[POLLS], end[POLLS], shifts[POLLS];
+      bool flip[POLLS], open = true;
+
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        candidate[k] = -1;
+        lo[k] = hi[k] = end[k] = 0;
+        flip[k]                = false;
+        sources[k]             = s;
+        shifts[k]              = shift;
+        if (s < nl) {
+          const int q = q0 + sub, n = candidates(both);
+
+          if (q < n) {
+            flip[k]      = both.flip;
+            candidate[k] = (both.flip ? both.from : both.own) + q;
+            lo[k]        = both.flip ? both.own : both.from;
+            hi[k] = end[k] = both.flip ? both.ownend : both.to;
+          }
+          q0 += T;
+          if (q0 >= n) {
+            s++;
+            q0 = 0;
+            begin_reference();
+          }
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) key[k] = candidate[k] >= 0 ? col[candidate[k]] : 0;
+      while (open) {
+        int there[POLLS];
+
+        open = false;
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) there[k] = lo[k] < hi[k] ? col[lo[k] + (hi[k] - lo[k]) / 2] : 0;
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) {
+          if (lo[k] < hi[k]) {
+            const int mid = lo[k] + (hi[k] - lo[k]) / 2;
+
+            if (there[k] < key[k]) lo[k] = mid + 1;
+            else hi[k] = mid;
+            open |= lo[k] < hi[k];
+          }
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        const bool hit = lo[k] < end[k] && col[lo[k]] == key[k];
+
+        place[k] = !hit ? -1 : (flip[k] ? lo[k] : candidate[k]) - begin;
+        at[k]    = (flip[k] ? candidate[k] : lo[k]) + shifts[k];
+      }
+    }
+  };
+
+  begin_reference();
+  bool more = LIST ? task.width > 0 : __any_sync(FULL, s < nl);
+  if (more) look_up(0);
+  if (f.throttle > 0 && task.first >= f.throttle) wait_for_ancestor(pivot + f.order[task.first - f.throttle], more);
+  for (int c = 0; more; c += POLLS) {
+    int place_now[POLLS], at_now[POLLS], sources_now[LIST ? 1 : POLLS];
+    V   u[POLLS];
+
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+      place_now[k] = place[k];
+      at_now[k]    = at[k];
+      if constexpr (!LIST) sources_now[k] = sources[k];
+      u[k] = place[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
+    }
+    more = LIST ? c + POLLS < task.width : __any_sync(FULL, s < nl);
+    if (AHEAD && more) look_up(c + POLLS);
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) {
+      if (LIST ? c + k < task.width : __any_sync(FULL, place_now[k] >= 0)) {
+        while (__any_sync(FULL, !is_set(u[k]))) {
+#pragma unroll
+          for (int l = k; l < POLLS; l++)
+            if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
+        }
+        if (place_now[k] >= 0) {
+          const V multiplier = w[LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k]];
+
+          w[LIST ? place_now[k] & 0xffff : place_now[k]] -= multiplier * u[k];
+          if (RELAX) add_product(dropped, multiplier, -u[k]);
+        }
+        __syncwarp();
+      }
+    }
+    if (!AHEAD && more) look_up(c + POLLS);
+  }
+
+  V d = active ? w[nl] : V(1);
+  if (RELAX) { /* what is dropped is all that the reference rows hold less what has just been used */
+    for (int k = sub; __any_sync(FULL, k < nl); k += T) {
+      const bool mine   = k < nl;
+      const V   *from   = (const V *)f.sum + 2 * (size_t)(mine ? col[begin + k] : 0);
+      V          sum[2] = {V(0), V(0)};
+
+      if (mine) load_relaxed_pair(from, sum);
+      while (__any_sync(FULL, !is_set(sum[0]) || !is_set(sum[1]))) {
+        if (!is_set(sum[0]) || !is_set(sum[1])) load_relaxed_pair(from, sum);
+      }
+      if (mine && w[k] != V(0)) {
+        add_product(dropped, w[k], sum[0]);
+        dropped.low += w[k] * sum[1];
+      }
+    }
+    dropped = sum_lanes<LG>(dropped);
+    d -= V(f.piv.relax) * (dropped.high + dropped.low);
+  }
+  if (active && sub == 0) d = judge(f.piv, i, d, f.status);
+  d               = __shfl_sync(FULL, d, lane & ~(T - 1));
+  const V inverse = V(1) / d;
+  Sum<V>  sum     = {V(0), V(0)};
+  V       size    = 0;
+  /* the row would not come out as it is on the host, where U is not divided by its pivots */
+  bool overflow = false;
+  for (int e = nl + 1 + sub; e < len; e += T) {
+    const V v = clean(w[e] * inverse);
+
+    store_relaxed(val + upper + (e - nl - 1), v);
+    overflow |= !isfinite(v) && isfinite(w[e]);
+    if (RELAX) add(sum, v);
+    size += fabs(w[e]);
+  }
+  if (overflow) report(&f.status->row, i);
+  if (f.size) { /* after a division by a pivot of zero nobody knows it any more */
+    size = sum_lanes<LG>(size);
+    if (active && sub == 0) ((V *)f.size)[i] = size;
+  }
+  if (RELAX) {
+    sum = sum_lanes<LG>(sum);
+    if (active && sub == 0) {
+      store_relaxed((V *)f.sum + 2 * (size_t)i, clean(sum.high));
+      store_relaxed((V *)f.sum + 2 * (size_t)i + 1, clean(sum.low));
+    }
+  }
+  if (active && sub == 0) store_relaxed(pivot + i, clean(d));
+  for (int e = sub; e < nl; e += T) *(f.wrows.val ? row_entry<V>(f.wrows, i, nl, e) : val + begin + e) = w[e];
+}
+
+template <typename V, int LG, bool RELAX, int POLLS, bool AHEAD, typename Updates>
+cudaError_t launch_factor(const SyncILUDeviceFactor &f, const Updates &updates, cudaStream_t stream)
+{
+  constexpr int    WARPS = SYNCILU_BLOCK_FACTOR / 32, ROWS = WARPS * Shape<LG>::ROWS;
+  constexpr size_t REFERENCE = std::is_same<Updates, SyncILUDeviceLists>::value ? sizeof(int) : sizeof(int3);
+  const size_t     shared    = ROWS * ((size_t)(f.shared | 1) * sizeof(V) + f.lower * REFERENCE);
+
+  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
+  return cudaGetLastError();
+}
+
+/* Calls what() with the logarithm of the lanes a row as a constant of the compiler. */
+template <typename What>
+cudaError_t with_lanes(int lanes, What what)
+{
+  switch (lanes) {
+  case 2:
+    return what(std::integral_constant<int, 2>());
+  case 3:
+    return what(std::integral_constant<int, 3>());
+  case 4:
+    return what(std::integral_constant<int, 4>());
+  default:
+    return what(std::integral_constant<int, 5>());
+  }
+}
+
+} // namespace syncilu
+
+#endif

@@ -1,0 +1,355 @@
+/*
+   Storage in slices: rows in the order in which they are taken, 32 lanes a slice.
+*/
+#include "storage.h"
+#include "entries.cuh"
+#include "launch.cuh"
+#include "tuning.h"
+#include <cub/cub.cuh>
+
+using namespace syncilu;
+
+namespace
+{
+
+__device__ __forceinline__ int length(const SyncILUDeviceTriangle &t, int i)
+{
+  return t.end[i] - t.begin[i] - t.skip;
+}
+
+/* Long rows have a whole warp each. With SYNCILU_LANES_BY_LENGTH a row has about as many lanes as entries. */
+__device__ __forceinline__ int lanes_of(const SyncILUDeviceTriangle &t, int i, int lanes, int limit)
+{
+  const int count = length(t, i);
+
+  if (lanes != SYNCILU_LANES_BY_LENGTH) return count > limit ? 5 : lanes;
+  return count > 1 ? min(5, 32 - __clz(count - 1)) : 0;
+}
+
+__global__ void longest_kernel(SyncILUDeviceTriangle t, int *longest)
+{
+  int most = 0;
+
+  for (long long i = global_thread(); i < t.n; i += all_threads()) most = max(most, length(t, (int)i));
+  most = __reduce_max_sync(FULL, most);
+  if ((threadIdx.x & 31) == 0 && most > load_stale(longest)) atomicMax(longest, most);
+}
+
+/*
+   The level, and behind it how wide the row makes its slice: rows of a slice had better be of one width,
+   since the widest makes room for all. Long rows come last.
+*/
+__global__ void slice_keys_kernel(SyncILUDeviceTriangle t, int lanes, int limit, int *level)
+{
+  const long long i = global_thread();
+
+  if (i >= t.n) return;
+  const int len = length(t, (int)i), wide = (len + (1 << lanes) - 1) >> lanes;
+  level[i] = level[i] << SYNCILU_WIDTH_BITS | (len > limit ? (1 << SYNCILU_WIDTH_BITS) - 1 : min(wide, (1 << SYNCILU_WIDTH_BITS) - 2));
+}
+
+/*
+   Where a group of rows begins that may share slices: of equal number of lanes and, where keys are given, of
+   one key.
+*/
+__global__ void group_starts_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, const int *__restrict__ key, int lanes, int limit,
+                                    int *__restrict__ start)
+{
+  const long long p = global_thread();
+
+  if (p >= t.n) return;
+  const bool begins = p == 0 || (key && key[p] != key[p - 1]) || lanes_of(t, order[p], lanes, limit) != lanes_of(t, order[p - 1], lanes, limit);
+  start[p]          = begins ? (int)p : 0;
+}
+
+__global__ void slice_flags_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, int lanes, int limit, int *__restrict__ start)
+{
+  const long long p = global_thread();
+
+  if (p < t.n) start[p] = ((int)p - start[p]) % (32 >> lanes_of(t, order[p], lanes, limit)) == 0;
+}
+
+__global__ void slice_first_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, int lanes, int limit, const int *__restrict__ flag,
+                                   const int *__restrict__ index, SyncILUSlice *slice, int *count)
+{
+  const long long p = global_thread();
+
+  if (p >= t.n) return;
+  if (flag[p]) {
+    SyncILUSlice s;
+
+    s.offset        = 0;
+    s.first         = (int)p;
+    s.width         = 0;
+    s.shape         = lanes_of(t, order[p], lanes, limit);
+    slice[index[p]] = s;
+  }
+  if (p == t.n - 1) *count = index[p] + flag[p];
+}
+
+/* A slice ends where the next one begins. */
+__global__ void slice_rows_kernel(int n, int slices, SyncILUSlice *slice)
+{
+  const long long s = global_thread();
+
+  if (s >= slices) return;
+  slice[s].shape |= ((s + 1 < slices ? slice[s + 1].first : n) - slice[s].first) << 3;
+}
+
+__global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, int slices, SyncILUSlice *slice, int *__restrict__ width)
+{
+  const long long s    = global_thread() >> 5;
+  const int       lane = threadIdx.x & 31;
+
+  if (s >= slices) return;
+  const SyncILUSlice d     = slice[s];
+  const int          lanes = 1 << (d.shape & 7), rows = d.shape >> 3;
+  int                w = 0;
+  if (lane < rows) w = (length(t, order[d.first + lane]) + lanes - 1) / lanes;
+  for (int o = 16; o; o >>= 1) w = max(w, __shfl_xor_sync(FULL, w, o));
+  if (lane == 0) {
+    slice[s].width = w;
+    width[s]       = w;
+  }
+}
+
+__global__ void slice_offsets_kernel(int slices, SyncILUSlice *slice, const int *__restrict__ offset)
+{
+  const long long s = global_thread();
+
+  if (s < slices) slice[s].offset = offset[s];
+}
+
+__global__ void long_slices_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, int limit, int slices, SyncILUSlice *slice)
+{
+  const long long s = global_thread();
+
+  if (s < slices && slice[s].shape >> 3 == 1 && length(t, order[slice[s].first]) > limit) slice[s].shape = 5 | 1 << 3;
+}
+
+/* In how many parts the row of a slice is shared by several warps; 0 if it is not. */
+__device__ __forceinline__ int parts_of(const SyncILUSlice &d, int most)
+{
+  return (d.shape & 7) == 5 && d.width > most ? (d.width - 1) / SYNCILU_PART + 1 : 0;
+}
+
+__global__ void task_counts_kernel(int slices, const SyncILUSlice *__restrict__ slice, int most, int *__restrict__ count)
+{
+  const long long s = global_thread();
+
+  if (s < slices) count[s] = parts_of(slice[s], most) + 1;
+}
+
+/*
+   Every slice has one task and one more for each part, so the parts before it are as many as its offset is
+   beyond its number.
+*/
+__global__ void tasks_kernel(int slices, const SyncILUSlice *__restrict__ slice, int most, const int *__restrict__ offset, SyncILUSlice *__restrict__ task)
+{
+  const long long s    = global_thread() >> 5;
+  const int       lane = threadIdx.x & 31;
+
+  if (s >= slices) return;
+  const SyncILUSlice d     = slice[s];
+  const int          parts = parts_of(d, most), at = offset[s], number = at - (int)s;
+  for (int k = lane; k <= parts; k += 32) {
+    SyncILUSlice p = d;
+
+    if (k < parts) {
+      p.offset = d.offset + k * SYNCILU_PART;
+      p.width  = min(SYNCILU_PART, d.width - k * SYNCILU_PART);
+      p.shape  = SYNCILU_TASK_PART | (number + k) << 3;
+    } else if (parts) {
+      p.offset = number;
+      p.width  = 0;
+      p.shape  = SYNCILU_TASK_ROW | parts << 3;
+    }
+    task[at + k] = p;
+  }
+}
+
+__global__ void ell_columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *__restrict__ inverse, int *__restrict__ col)
+{
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? t.end[l.row] : 0;
+  int           e   = l.full ? t.begin[l.row] + t.skip + l.first : 0;
+
+  for (int w = 0; w < l.width; w++, e += l.step) col[l.entry(w)] = e < end ? inverse[t.col[e]] : -1;
+}
+
+__global__ void columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *__restrict__ diag, int *__restrict__ col)
+{
+  const EllLane l   = ell_lane(ell);
+  const int     end = l.full ? t.end[l.row] : 0;
+  int           e   = l.full ? t.begin[l.row] + t.skip + l.first : 0;
+
+  if (l.full && diag && l.first == 0) col[diag[l.row]] = l.row;
+  for (int w = 0; w < l.width && e < end; w++, e += l.step) col[e] = ell.order[ell.col[l.entry(w)]];
+}
+
+__global__ void row_begins_kernel(SyncILUDeviceEll ell, unsigned *__restrict__ begin)
+{
+  const EllLane l = ell_lane(ell);
+
+  if (l.full && l.first == 0) begin[l.row] = (unsigned)l.entry(0);
+}
+
+/* Where row i of a triangle begins: in rows of their own, else on the pattern. */
+__device__ __forceinline__ int row_begin(const SyncILUDeviceTriangle &t, const SyncILUDeviceRows &rows, int i)
+{
+  return rows.begin ? rows.begin[i] : t.begin[i] + t.skip;
+}
+
+/* Values of a triangle in sliced ELL, from where its rows stand. */
+template <typename V>
+__global__ void fill_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceRows rows)
+{
+  const EllLane l     = ell_lane(ell);
+  const int     begin = l.full ? row_begin(t, rows, l.row) : 0, end = l.full ? begin + length(t, l.row) : 0;
+  const V       inverse = l.full && rows.divisor ? V(1) / ((const V *)rows.divisor)[l.row] : V(1);
+  int           e       = begin + l.first;
+
+  for (int w = 0; w < l.width; w++, e += l.step) {
+    V x = 0;
+
+    if (e < end) {
+      x = value<V>(rows.values, t.src ? t.src[e] : e);
+      if (rows.divisor) x *= inverse;
+    }
+    ((V *)ell.val)[l.entry(w)] = x;
+  }
+}
+
+/* The other way round: the values of sliced ELL on the pattern. */
+template <typename V>
+__global__ void gather_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, V *__restrict__ val)
+{
+  const EllLane l     = ell_lane(ell);
+  const int     count = l.full ? length(t, l.row) : 0, begin = l.full ? t.begin[l.row] + t.skip : 0;
+  int           q = l.first;
+
+  for (int w = 0; w < l.width && q < count; w++, q += l.step) val[t.src ? t.src[begin + q] : begin + q] = ((const V *)ell.val)[l.entry(w)];
+}
+
+/* Values of a triangle on the pattern, from where its rows stand. */
+template <typename V>
+__global__ void place_kernel(SyncILUDeviceTriangle t, SyncILUDeviceRows rows, V *__restrict__ val)
+{
+  const long long g = global_thread();
+  const int       i = (int)(g / ROW_LANES);
+
+  if (g / ROW_LANES >= t.n) return;
+  const V   inverse = rows.divisor ? V(1) / ((const V *)rows.divisor)[i] : V(1);
+  const int begin = t.begin[i] + t.skip, count = length(t, i), from = row_begin(t, rows, i);
+  for (int q = (int)(g % ROW_LANES); q < count; q += ROW_LANES) {
+    const V x = value<V>(rows.values, from + q);
+
+    val[begin + q] = rows.divisor ? x * inverse : x;
+  }
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle t, int *longest, cudaStream_t stream)
+{
+  if (t.n) longest_kernel<<<few_blocks_for(t.n), SYNCILU_BLOCK, 0, stream>>>(t, longest);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int lanes, int limit, int *level, cudaStream_t stream)
+{
+  LAUNCH(slice_keys_kernel, t.n, stream, t, lanes, limit, level);
+}
+
+cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle t, const int *order, const int *level, int lanes, int limit,
+                                SyncILUSlice *slice, int *count, cudaStream_t stream)
+{
+  const size_t array = round_up((size_t)t.n * sizeof(int));
+  int *const start = (int *)workspace, *const index = (int *)((char *)workspace + array);
+  size_t      scan_bytes = 0, sum_bytes = 0;
+  cudaError_t err;
+
+  if (!workspace) {
+    err = cub::DeviceScan::InclusiveScan(nullptr, scan_bytes, start, start, cuda::maximum<int>(), t.n, stream);
+    if (err == cudaSuccess) err = cub::DeviceScan::ExclusiveSum(nullptr, sum_bytes, start, index, t.n, stream);
+    *bytes = 2 * array + (scan_bytes > sum_bytes ? scan_bytes : sum_bytes);
+    return err;
+  }
+  if (!t.n) return cudaMemsetAsync(count, 0, sizeof(*count), stream);
+  scan_bytes          = *bytes - 2 * array;
+  const unsigned grid = blocks_for(t.n, SYNCILU_BLOCK);
+  void *const    temp = (char *)workspace + 2 * array;
+  group_starts_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(t, order, level, lanes, limit, start);
+  CHECK_LAUNCH();
+  err = cub::DeviceScan::InclusiveScan(temp, scan_bytes, start, start, cuda::maximum<int>(), t.n, stream);
+  if (err != cudaSuccess) return err;
+  slice_flags_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(t, order, lanes, limit, start);
+  CHECK_LAUNCH();
+  err = cub::DeviceScan::ExclusiveSum(temp, scan_bytes, start, index, t.n, stream);
+  if (err != cudaSuccess) return err;
+  slice_first_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(t, order, lanes, limit, start, index, slice, count);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *slice, cudaStream_t stream)
+{
+  LAUNCH(slice_rows_kernel, slices, stream, n, slices, slice);
+}
+
+cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle t, const int *order, int slices, SyncILUSlice *slice, int *width, cudaStream_t stream)
+{
+  LAUNCH(slice_widths_kernel, 32ll * slices, stream, t, order, slices, slice, width);
+}
+
+cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *slice, cudaStream_t stream)
+{
+  LAUNCH(slice_offsets_kernel, slices, stream, slices, slice, offset);
+}
+
+cudaError_t SyncILUKernelLongSlices(SyncILUDeviceTriangle t, const int *order, int limit, int slices, SyncILUSlice *slice, cudaStream_t stream)
+{
+  LAUNCH(long_slices_kernel, slices, stream, t, order, limit, slices, slice);
+}
+
+cudaError_t SyncILUKernelTaskCounts(int slices, const SyncILUSlice *slice, int most, int *count, cudaStream_t stream)
+{
+  LAUNCH(task_counts_kernel, slices, stream, slices, slice, most, count);
+}
+
+cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *slice, int most, const int *offset, SyncILUSlice *task, cudaStream_t stream)
+{
+  LAUNCH(tasks_kernel, 32ll * slices, stream, slices, slice, most, offset, task);
+}
+
+cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *inverse, int *col, cudaStream_t stream)
+{
+  LAUNCH(ell_columns_kernel, 32ll * ell.slices, stream, t, ell, inverse, col);
+}
+
+cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *diag, int *col, cudaStream_t stream)
+{
+  LAUNCH(columns_kernel, 32ll * ell.slices, stream, t, ell, diag, col);
+}
+
+cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll ell, unsigned *begin, cudaStream_t stream)
+{
+  LAUNCH(row_begins_kernel, 32ll * ell.slices, stream, ell, begin);
+}
+
+cudaError_t SyncILUKernelFill(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceRows rows, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(fill_kernel<double>, 32ll * ell.slices, stream, t, ell, rows);
+}
+
+cudaError_t SyncILUKernelGatherValues(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceEll ell, void *val, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(gather_kernel<double>, 32ll * ell.slices, stream, t, ell, (double *)val);
+}
+
+cudaError_t SyncILUKernelPlaceValues(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, void *val, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(place_kernel<double>, (long long)t.n * ROW_LANES, stream, t, rows, (double *)val);
+}

@@ -1,0 +1,63 @@
+/*
+   Storage in slices of 32 lanes.
+*/
+#ifndef SYNCILU_STORAGE_H
+#define SYNCILU_STORAGE_H
+
+#include "types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* The most entries of a row; zero before. */
+extern cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle, int *longest, cudaStream_t);
+
+/*
+   Makes keys of the levels: the width of the rows stands in the lowest SYNCILU_WIDTH_BITS bits, rows of more
+   than limit entries come last.
+*/
+extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int limit, int *level, cudaStream_t);
+
+/* In place of the logarithm of the lanes a row: the power of two at or above its entries, at most 32. */
+#define SYNCILU_LANES_BY_LENGTH (-1)
+
+/*
+   Cuts the order into slices of 1 << lanes lanes a row, or of a whole warp for rows of more than limit
+   entries; with keys given, also where these change. Rows, Widths (of the triangle's entries; width[slices]
+   is left alone), Offsets of the widths and SliceOffsets complete the slices, in this sequence.
+*/
+extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *key, int lanes, int limit,
+                                       SyncILUSlice *, int *count, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int slices, SyncILUSlice *, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *, cudaStream_t);
+
+/*
+   The tasks of a solve, where rows of more than so many entries a lane have several: Counts for each slice,
+   whose offsets Tasks needs.
+*/
+extern cudaError_t SyncILUKernelTaskCounts(int slices, const SyncILUSlice *, int most, int *count, cudaStream_t);
+extern cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *, int most, const int *offset, SyncILUSlice *task, cudaStream_t);
+
+/* Gives slices of one row with more than limit entries all 32 lanes. */
+extern cudaError_t SyncILUKernelLongSlices(SyncILUDeviceTriangle, const int *order, int limit, int slices, SyncILUSlice *, cudaStream_t);
+
+/*
+   The columns of sliced ELL, as positions; back to the pattern, with diag the diagonal too; and where each
+   row begins.
+*/
+extern cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *inverse, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *diag, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll, unsigned *begin, cudaStream_t);
+
+/* Values: of sliced ELL from rows, of the pattern from sliced ELL, of the pattern from rows. */
+extern cudaError_t SyncILUKernelFill(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceRows, cudaStream_t);
+extern cudaError_t SyncILUKernelGatherValues(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceEll, void *val, cudaStream_t);
+extern cudaError_t SyncILUKernelPlaceValues(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceRows, void *val, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,115 @@
+/*
+   What the kernels of all triangular solves share: x_i = s_i (b_i - sum_j t_ij x_j), by rows, each value of x
+   its own flag.
+
+   Two triangular solves make a solve with the factor, each with its own x. The first fills the x of the
+   second with NaN sentinels on its way. The second has read a value of the first's x, and then writes the
+   sentinel there. So both are ready for the next solve without a launch for it. Likewise each sets the
+   counter of tickets of the other to zero.
+*/
+#ifndef SYNCILU_TRIANGULAR_CUH
+#define SYNCILU_TRIANGULAR_CUH
+
+#include "launch.cuh"
+#include "tuning.h"
+
+namespace syncilu
+{
+
+/*
+   Where the solution of a position goes. To be asked for before the waiting: a lane that loads while others
+   of the warp wait makes them wait longer.
+*/
+__device__ __forceinline__ size_t out_place(const SyncILUDeviceSolve &s, int position)
+{
+  return s.out && s.outindex ? s.outindex[position] : position;
+}
+
+/* The values of R right-hand sides in one row. */
+template <typename V, int R>
+__device__ __forceinline__ void load_values(const V *p, V *v)
+{
+  if (R == 1) v[0] = load_relaxed(p);
+  else {
+#pragma unroll
+    for (int r = 0; r < R; r += 2) load_relaxed_pair(p + r, v + r);
+  }
+}
+
+template <typename V, int R>
+__device__ __forceinline__ bool are_set(const V *v)
+{
+  bool all = true;
+
+#pragma unroll
+  for (int r = 0; r < R; r++) all &= is_set(v[r]);
+  return all;
+}
+
+/*
+   The right-hand side of a position; once it is read, the sentinels for the other triangular solve are
+   written. Several right-hand sides have their x in blocks of R: group g, position p, then r.
+*/
+template <typename V, int R>
+__device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, V *b)
+{
+  const size_t from = s.bindex ? s.bindex[position] : position;
+
+  if (s.ldb) {
+#pragma unroll
+    for (int r = 0; r < R; r++) b[r] = group * R + r < s.nrhs ? ((const V *)s.b)[from + (size_t)(group * R + r) * s.ldb] : V(0);
+  } else {
+    const V *x = (const V *)s.b + ((size_t)group * n + from) * R;
+
+#pragma unroll
+    for (int r = 0; r < R; r++) b[r] = x[r];
+  }
+  if (s.next) {
+    V *next = (V *)s.next + ((size_t)group * n + (s.ldb ? position : from)) * R;
+
+#pragma unroll
+    for (int r = 0; r < R; r++) poison(next[r]);
+  }
+}
+
+template <typename V, int R>
+__device__ __forceinline__ void write_solution(const SyncILUDeviceSolve &s, int n, int group, int position, size_t to, const V *x)
+{
+  V *own = (V *)s.x + ((size_t)group * n + position) * R;
+
+#pragma unroll
+  for (int r = 0; r < R; r++) store_relaxed(own + r, clean(x[r]));
+  if (s.out) {
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      if (group * R + r < s.nrhs) ((V *)s.out)[to + (size_t)(group * R + r) * s.ldout] = x[r];
+  }
+}
+
+/*
+   Which of the groups of right-hand sides a ticket is for, and which slice or row. With one right-hand side
+   there is nothing to divide.
+*/
+template <int R>
+__device__ __forceinline__ int split_ticket(Ticket t, int groups, int *group)
+{
+  if (R == 1) {
+    *group = 0;
+    return (int)t;
+  }
+  /* the short division wherever it suffices */
+  const int place = t >> 32 ? (int)(t / groups) : (int)((unsigned)t / (unsigned)groups);
+
+  *group = (int)(t - (Ticket)place * groups);
+  return place;
+}
+
+/* Blocks for so many warps. */
+inline unsigned blocks_of(Ticket warps)
+{
+  return blocks_for((long long)warps, SYNCILU_BLOCK_SOLVE / 32);
+}
+
+} // namespace syncilu
+
+#endif

@@ -1,0 +1,347 @@
+/*
+   Structures that the kernels and the C code which launches them share.
+
+   All pointers are to device memory unless said otherwise. Pointers to void are to values of the type that a
+   call names. Indices have 32 bits.
+*/
+#ifndef SYNCILU_TYPES_H
+#define SYNCILU_TYPES_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <cuda_runtime_api.h>
+#include "tuning.h"
+
+/* Functions for the host and for the device. */
+#if defined(__CUDACC__)
+  #define SYNCILU_HOST_DEVICE __host__ __device__
+#else
+  #define SYNCILU_HOST_DEVICE
+#endif
+
+/*
+   The type of values. One is instantiated so far, while the kernels are templates. What differs between types
+   is in memory_order.cuh, syncfree.cuh and factor_relax.cuh; besides, the tile kernel loads pairs of values,
+   and the excess is compared by its bits.
+*/
+typedef enum {
+  SYNCILU_DOUBLE
+} SyncILUValueType;
+
+/* The pattern of a factor: CSR with ascending columns, and where the diagonal of each row stands. */
+typedef struct {
+  int        n;
+  const int *ptr, *col, *diag;
+} SyncILUDevicePattern;
+
+/* Values on that pattern: entry e is a[map[e]], zero where map[e] is negative. With map NULL it is a[e]. */
+typedef struct {
+  const void *a;
+  const int  *map;
+} SyncILUDeviceValues;
+
+/*
+   A triangular matrix by rows: the entries of row i are begin[i] + skip to end[i] - 1. Entry e stands at
+   position src[e] of the pattern; with src NULL at e.
+*/
+typedef struct {
+  int        n, skip;
+  int        entries, longest; /* of all rows, and most of a row */
+  const int *begin, *end, *col, *src;
+} SyncILUDeviceTriangle;
+
+/*
+   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + skip + q, divided by
+   divisor[i] unless that is NULL.
+*/
+typedef struct {
+  SyncILUDeviceValues values;
+  const int          *begin;
+  int                 skip;
+  const void         *divisor;
+} SyncILUDeviceRows;
+
+/* What a look through the rows of a matrix counts. */
+typedef struct {
+  /* the first row with columns out of order or range, or without diagonal; INT_MAX before */
+  int                irregular;
+  int                longest_row; /* most entries of a row; this and all below are zero before */
+  int                longest[2];  /* most entries of a row of L and of U */
+  unsigned long long entries;     /* of L */
+} SyncILUDeviceCounts;
+
+/* What of a pattern decides how it is planned. */
+typedef struct {
+  int off_diagonal; /* whether entries beside the diagonal have updates; zero before */
+  int unsymmetric;  /* zero before */
+  int successive;   /* rows that depend on the one before them; zero before */
+  /*
+     Bit b, of 2 to SYNCILU_BLOCK_ROWS: each row depends on all rows before it in its block of b rows, and
+     rows that reach less far back than the row before them begin a block. All of these bits are set before.
+  */
+  int blocks;
+  /* rows with more than SYNCILU_POLLS << class entries of L or of U; zero before */
+  int over[SYNCILU_TILE_CLASSES];
+  /* rows of L and of U with more than twice the mean of entries; zero before */
+  int wide[2];
+  /*
+     Distances from a row to the nearest one it depends on: beyond 1, beyond the first of these and 1, and
+     beyond that and 2. What most rows have counts, of a sample. INT_MAX where there is none, and before.
+  */
+  int distance[3];
+  /*
+     Whether a row depends on another that is not behind it in every direction of the grid that the distances
+     suggest, and how many rows do where both are of the usual length: as it stands and, where it does,
+     skewed. Zero before.
+  */
+  int across[2], crossing[2];
+} SyncILUDeviceStatistics;
+
+/*
+   The entries of a row of L or of U that only a few have more of, and these no tile; 0 where too many rows
+   are that long.
+*/
+SYNCILU_HOST_DEVICE static inline int SyncILUUsualLength(const int *over)
+{
+  int k = 0;
+
+  while (k < SYNCILU_TILE_CLASSES && over[k] > SYNCILU_OUTLIERS) k++;
+  return k < SYNCILU_TILE_CLASSES ? SYNCILU_POLLS << k : 0;
+}
+
+/*
+   Tiles: boxes of a grid whose numbering the rows follow, x first. Where there is no grid, they are row
+   blocks: successive rows, which for several unknowns a point may be those of a point.
+
+   Rows on a grid that depend on each other must be behind one another in the same sense in every direction:
+   then tiles do not wait for each other in circles. Where a row depends on neighbours on both sides of the
+   line or plane before, as in 9- and 27-point stencils, the grid is skewed until they are behind it: x + skew
+   (y + 2 z), y + skew z, z in place of x, y, z.
+
+   A line of tiles begins where its first points may be. On a skewed grid that is nowhere near the lowest x:
+   counted from there, a thin grid would have many times more tiles than rows, nearly all of them empty.
+
+   A few rows may be outliers, each of them a tile of its own: rows that are much longer than the others, that
+   depend on rows which are not behind them on the grid, or that come after its last point. Others may depend
+   on an outlier, and it on others, wherever these are. So that no tile waits for itself, none has both rows
+   before an outlier and rows after it: tiles are cut there, and are listed in an order in which each depends
+   on tiles before it alone. That order is: what comes before the first outlier by box, the first outlier,
+   what comes before the second one, and so on. Within a tile rows ascend. For L, a row depends on earlier
+   rows. Those before the last outlier are in tiles listed before; those after it are, since they are behind
+   the row on the grid, in boxes with coordinates that are nowhere larger, which come before in the list, or
+   in its own. For U all of this holds from the end. Neighbours around the ends of a periodic line or plane
+   are behind the row in this sense as long as the grid is not skewed: (X-1,y) depends on (0,y), and in U
+   (0,y) on (X-1,y).
+*/
+typedef struct {
+  int n, skew;
+  int block;     /* rows of a row block; 0 where there is a grid */
+  int points[3]; /* of the grid: n is their product */
+  /* logarithms of the edges of a tile, which has at most 32 rows; of a row block in edge[0], rounded up */
+  int edge[3];
+  int tiles[3]; /* in a line, lines in a plane, planes; some may be empty */
+  int levels;   /* of a grid's tiles */
+  int limit;    /* with more entries of L or of U a row is an outlier */
+  int outliers;
+  /*
+     Where there are outliers, while planning: a list of the tiles[0] tiles with their rows, from first to the
+     next one's first, and the tile of each row.
+  */
+  const int *first, *member, *tile;
+} SyncILUTiling;
+
+/*
+   The grid that distances between neighbours suggest, 0 if none: in lines whose neighbours are at one
+   distance, or at three that follow one another; planes the same. A few rows may come after its last point,
+   if no grid ends with the last row.
+*/
+SYNCILU_HOST_DEVICE static inline int SyncILUGridPoints(int n, const int *distance, int *points)
+{
+  const int box = distance[0] < INT_MAX - 2 && distance[1] == distance[0] + 2, x = distance[0] < INT_MAX - 2 ? distance[0] + box : INT_MAX;
+  const int next = distance[1 + box];
+  int       k, rest;
+
+  if (x > n) return 0;
+  for (rest = 0; rest <= SYNCILU_OUTLIERS; rest += SYNCILU_OUTLIERS) {
+    points[0] = x;
+    points[1] = n / x;
+    points[2] = 1;
+    if (next == INT_MAX && n % x <= rest) return 1;
+    /* the nearest point of the plane before may be at its corner, on a side, or straight behind */
+    for (k = 0; k < 4 && next < INT_MAX; k++) {
+      const int corner = (box ? 3 - k : k);
+      /* may be beyond n */
+      const long long plane = (long long)next + (corner & 2 ? x : 0) + (corner & 1 ? 1 : 0);
+
+      if (plane <= n && plane % x == 0 && n % plane <= rest) {
+        points[1] = (int)(plane / x);
+        points[2] = (int)(n / plane);
+        return 1;
+      }
+    }
+  }
+  return 0;
+}
+
+/* Points of the grid in each direction, skewed. */
+SYNCILU_HOST_DEVICE static inline void SyncILUGridExtents(const int *points, int skew, long long *extent)
+{
+  extent[0] = points[0] + (long long)skew * (points[1] - 1 + 2 * (points[2] - 1ll));
+  extent[1] = points[1] + (long long)skew * (points[2] - 1);
+  extent[2] = points[2];
+}
+
+/* The lowest y of the tiles of a plane, and the lowest x of those of a line, in units of tiles. */
+SYNCILU_HOST_DEVICE static inline int SyncILUTilesBeginY(const SyncILUTiling *t, int z)
+{
+  return t->skew * (z << t->edge[2]) >> t->edge[1];
+}
+
+/* A point has x at or above its skewed y plus its z, since that is what the skew adds. */
+SYNCILU_HOST_DEVICE static inline int SyncILUTilesBeginX(const SyncILUTiling *t, int y, int z)
+{
+  return t->skew * ((y << t->edge[1]) + (z << t->edge[2])) >> t->edge[0];
+}
+
+/* 32 lanes that share the rows at the positions first and up. */
+typedef struct {
+  int offset;       /* where its entries begin, in units of 32 */
+  int first, width; /* entries of each lane */
+  int shape;        /* logarithm of the lanes a row, plus 8 times the number of rows */
+} SyncILUSlice;
+
+/* A triangular matrix in sliced ELL, its rows in the order in which they are solved for. */
+typedef struct {
+  int n, slices;
+  /*
+     0, or the slices are tiles: they may wait at once for all that their rows need from others, and have at
+     most so many entries a lane: SYNCILU_POLLS or twice that.
+  */
+  int                 tiled;
+  const SyncILUSlice *slice;
+  const int          *order; /* row of each position */
+  const int          *col;   /* positions; -1 where a slice is padded */
+  void               *val;
+  /*
+     What the warps of a solve take in turn: the slices themselves, unless some rows are so long that several
+     warps share one. Such a row has tasks of SYNCILU_TASK_PART for parts of its entries, numbered through all
+     rows from shape >> 3, and then one of SYNCILU_TASK_ROW, which adds up what the shape >> 3 parts from
+     number offset on have found. Their first is the row's.
+  */
+  int                 tasks;
+  const SyncILUSlice *task;
+  /* of each part for every group of right-hand sides; NaN sentinels between solves */
+  void *partial;
+} SyncILUDeviceEll;
+
+/* In the place of the logarithm of the lanes a row. */
+enum {
+  SYNCILU_TASK_ROW  = 6,
+  SYNCILU_TASK_PART = 7
+};
+
+/*
+   Where the rows of a triangle begin in the values of its sliced ELL; lanes, or 5 if the row has more than
+   limit entries, is the logarithm of the lanes a row.
+*/
+typedef struct {
+  void           *val;
+  const unsigned *begin;
+  int             lanes, limit;
+} SyncILUSlicedRows;
+
+/* How pivots are judged: the types of MatFactorShiftType. */
+enum {
+  SYNCILU_PIVOT_REJECT, /* rejected if tiny */
+  SYNCILU_PIVOT_SHIFT,  /* the amount is added to the tiny ones */
+  SYNCILU_PIVOT_SIZE,   /* rejected if tiny beside the rest of the row, once all rows are there */
+  SYNCILU_PIVOT_SIGN    /* the same, negative ones too */
+};
+
+typedef struct {
+  int    type;
+  double zeropivot;
+  double amount; /* but for SYNCILU_PIVOT_SHIFT added to every diagonal entry */
+  double relax;
+} SyncILUDevicePivoting;
+
+/* What a factorization finds. */
+typedef struct {
+  int    row; /* the first one whose pivot is rejected; INT_MAX before */
+  int    shifted, shiftable;
+  int    range; /* diagonal-only updates: not 0 if products of two entries leave the range of numbers */
+  double pivot;
+} SyncILUDeviceStatus;
+
+/*
+   The factorization of all rows on a pattern, in Crout form A = (W + D)(I + U'). The rows of W go to wrows;
+   with its val NULL, W and U' go to val on the pattern, the diagonal left out.
+*/
+typedef struct {
+  SyncILUDevicePattern pattern;
+  SyncILUDeviceValues  values;
+  void                *val;   /* U', or W and U' on the pattern; NaN sentinels before */
+  const int           *upper; /* where the rows of U' begin in val; NULL: on the pattern */
+  SyncILUSlicedRows    wrows;
+  void                *pivot; /* of each row; NaN sentinels before */
+  /* of each row of U', for relaxation, and its rounding error; NaN sentinels before */
+  void *sum;
+  /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
+  void               *size;
+  const int          *order;  /* of the rows; after those they depend on */
+  int                 tasks;  /* a task is what a warp takes: rows of one level */
+  const SyncILUSlice *task;   /* NULL: one row each */
+  int                 lanes;  /* logarithm of the lanes a row, from 2 to 5 */
+  int                 shared; /* most entries of a row that fit shared memory */
+  /* most entries of a row of L whose reference rows shared memory has room for */
+  int lower;
+  /* a row waits for the pivot of the row that comes so many before it; 0: it does not */
+  int                   throttle;
+  unsigned long long   *ticket; /* zero */
+  SyncILUDevicePivoting piv;
+  SyncILUDeviceStatus  *status;
+} SyncILUDeviceFactor;
+
+/* The updates of each row, written down: update strategy list. */
+typedef struct {
+  /*
+     by round and lane: 256 times the entry of U' of the reference row, plus the entry of the row; 0xffff:
+     none
+  */
+  const unsigned short *update;
+  /* by round and row of the task: the entry of the row whose column is the reference row */
+  const unsigned char *source;
+  /* rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
+  int many;
+  /* levels have fewer tasks than run at once: what a warp takes of a multiprocessor does not matter */
+  int few;
+} SyncILUDeviceLists;
+
+/* What a search of the updates needs: update strategy vect. */
+typedef struct {
+  void      *scratch;  /* for rows with more entries than fit shared memory; NULL if there is none */
+  const int *begin;    /* where each of these rows begins there */
+  int        prefetch; /* search for the next updates while some are waited for */
+} SyncILUDeviceSearch;
+
+/* A triangular solve: x = (b - T x) scaled. */
+typedef struct {
+  const void *scale; /* of each position, NULL: 1 */
+  const void *b;
+  const int  *bindex; /* the right-hand side of position p stands at bindex[p], NULL: at p */
+  /* distance of two right-hand sides; 0: b is the x of the triangular solve before */
+  size_t ldb;
+  /* NaN sentinels before; receives the solution by positions, in blocks of right-hand sides */
+  void      *x;
+  void      *out; /* NULL, or receives the solution at outindex[p] */
+  const int *outindex;
+  size_t     ldout;
+  /* x of the other triangular solve, filled with sentinels on the way: at bindex[p] if it is b, else at p */
+  void *next;
+  int   nrhs;     /* at most SYNCILU_RHS_MAX */
+  int   throttle; /* a position waits for the one so many before it; 0: it does not */
+  /* counter of this solve, zero; and of the other one, which is set to zero */
+  unsigned long long *ticket, *reset;
+} SyncILUDeviceSolve;
+
+#endif

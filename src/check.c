@@ -1,0 +1,236 @@
+/*
+   -pc_syncilu_check: each factorization and each solve is done again by the serial reference, and compared.
+
+   A backend that computes each row with the operations of the reference, in the reference's order, must give
+   its bits. Another one may round differently, and where the factorization makes numbers grow, or a triangle
+   is ill-conditioned, rounding alone takes right results far away from each other. So a difference is an
+   error only if the results also fail to solve the equations that they are made for: A = L U on the pattern,
+   and L U x = b, with residuals that are compared with the sums of the absolute values of the terms (N.
+   Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, theorems 9.3 and 9.4). An error in one
+   row of the factor shows in the residual of that row alone.
+*/
+#include "reference.h"
+
+/* Equal bit for bit but for the payload of a NaN, or up to an absolute tolerance. */
+static PetscBool Same(PetscScalar a, PetscScalar b, PetscReal tolerance)
+{
+  return (PetscBool)(a == b || PetscAbsScalar(a - b) <= tolerance || (PetscIsNanScalar(a) && PetscIsNanScalar(b)));
+}
+
+/* The values of a factor: unit lower L, strictly upper U, reciprocal pivots. */
+typedef struct {
+  const PetscScalar *lval, *uval, *dinv;
+} Values;
+
+/* Whether a row of two factors is the same, up to a share of the largest entry. */
+static PetscBool SameRow(const SyncILUPattern *p, PetscInt i, Values v, Values ref, PetscReal tolerance)
+{
+  PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / ref.dinv[i]);
+  PetscBool same;
+
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(ref.lval[k]));
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(ref.uval[k]));
+  same = Same(v.dinv[i], ref.dinv[i], tolerance * PetscAbsScalar(ref.dinv[i]));
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) same = (PetscBool)(same && Same(v.lval[k], ref.lval[k], tolerance * lmax));
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) same = (PetscBool)(same && Same(v.uval[k], ref.uval[k], tolerance * umax));
+  return same;
+}
+
+/* A sum whose terms may cancel, and the sum of their absolute values. */
+typedef struct {
+  PetscScalar sum;
+  PetscReal   size;
+} Sum;
+
+static inline void Add(Sum *s, PetscScalar term)
+{
+  s->sum += term;
+  s->size += PetscAbsScalar(term);
+}
+
+static inline PetscBool Vanishes(Sum s, PetscReal tolerance)
+{
+  return (PetscBool)(PetscAbsScalar(s.sum) <= tolerance * s.size);
+}
+
+/*
+   Whether row i of L U is that of the matrix, shifted and relaxed as in the attempt. No entry of mark is i.
+*/
+static PetscBool SolvesRow(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt i, Values v, PetscReal tolerance, Sum *w,
+                           PetscInt *mark)
+{
+  const PetscInt r    = p->row ? p->row[i] : i;
+  const Sum      zero = {0.0, 0.0};
+  PetscBool      good = PETSC_TRUE;
+
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+    w[p->lcol[k]]    = zero;
+    mark[p->lcol[k]] = i;
+  }
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
+    w[p->ucol[k]]    = zero;
+    mark[p->ucol[k]] = i;
+  }
+  w[i]    = zero;
+  mark[i] = i;
+  for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) Add(&w[p->colinv ? p->colinv[A->j[k]] : A->j[k]], A->a[k]);
+  if (piv->shift != MAT_SHIFT_INBLOCKS) Add(&w[i], piv->amount);
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+    const PetscInt    ref = p->lcol[k];
+    const PetscScalar l   = v.lval[k];
+
+    Add(&w[ref], -l / v.dinv[ref]);
+    for (PetscInt q = p->uptr[ref]; q < p->uptr[ref + 1]; q++) {
+      if (mark[p->ucol[q]] == i) Add(&w[p->ucol[q]], -l * v.uval[q]);
+      else if (piv->relax != 0.0) Add(&w[i], -piv->relax * l * v.uval[q]);
+    }
+  }
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) Add(&w[p->ucol[k]], -v.uval[k]);
+  Add(&w[i], -1.0 / v.dinv[i]);
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) good = (PetscBool)(good && Vanishes(w[p->lcol[k]], tolerance));
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) good = (PetscBool)(good && Vanishes(w[p->ucol[k]], tolerance));
+  /* a pivot that was shifted on its own; how many there are was compared before */
+  if (!Vanishes(w[i], tolerance) && piv->shift == MAT_SHIFT_INBLOCKS) Add(&w[i], piv->amount);
+  return (PetscBool)(good && Vanishes(w[i], tolerance));
+}
+
+/*
+   SyncILUCheckFactor - compares an attempt at the numeric phase with the reference
+
+   Not Collective
+
+   Input Parameters:
++  e   - the engine; e->status is what the attempt found
+.  A   - the matrix, on the host
+-  piv - how pivots were judged and shifted
+
+   Errors:
+   PETSC_ERR_PLIB with the first row that is wrong.
+*/
+PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv)
+{
+  const SyncILUPattern *p  = &e->pattern;
+  const PetscInt        nl = p->nl, nu = p->nu;
+  SyncILUStatus         status;
+  Values                v, ref;
+  Sum                  *w;
+  PetscInt             *mark, rows, rounded = 0;
+
+  PetscFunctionBegin;
+  if (!e->ref) PetscCall(PetscMalloc1((size_t)nl + nu + p->n, &e->ref));
+  PetscCall(SyncILUReferenceFactor(p, A, piv, e->ref, e->ref + nl, e->ref + nl + nu, &status));
+  PetscCheck(status.row == e->status.row && status.shifted == e->status.shifted, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "-pc_syncilu_check: first rejected pivot in row %" PetscInt_FMT ", %" PetscInt_FMT " shifted; the serial reference has row %" PetscInt_FMT
+             ", %" PetscInt_FMT " shifted",
+             e->status.row, e->status.shifted, status.row, status.shifted);
+  ref.lval = e->ref;
+  ref.uval = e->ref + nl;
+  ref.dinv = e->ref + nl + nu;
+  PetscCall((*e->ops->values)(e, &v.lval, &v.uval, &v.dinv));
+  /* what follows a rejected pivot is of no use, and infinite or not a number */
+  rows = status.row < 0 ? p->n : status.row;
+  PetscCall(PetscMalloc2(p->n, &w, p->n, &mark));
+  for (PetscInt i = 0; i < p->n; i++) mark[i] = -1;
+  for (PetscInt i = 0; i < rows; i++) {
+    const PetscBool same = SameRow(p, i, v, ref, e->ops->tolerance);
+
+    PetscCheck(same || (e->ops->tolerance > 0 && SolvesRow(p, A, piv, i, v, e->ops->tolerance, w, mark)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", i);
+    rounded += !same;
+  }
+  PetscCall(PetscFree2(w, mark));
+  PetscCall(PetscInfo(NULL,
+                      "-pc_syncilu_check: %" PetscInt_FMT " rows of the factor equal the serial reference, %" PetscInt_FMT
+                      " of them up to rounding that has grown\n",
+                      rows, rounded));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a solution solves its system with the backend's own factor. */
+static PetscErrorCode Solves(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x, PetscBool *solves)
+{
+  const SyncILUPattern *p    = &e->pattern;
+  const PetscInt       *in   = trans == SYNCILU_TRANS ? p->col : p->row;
+  const PetscInt       *out  = trans == SYNCILU_TRANS ? p->row : p->col;
+  const Sum             zero = {0.0, 0.0};
+  Values                v;
+  Sum                  *y, *r;
+
+  PetscFunctionBegin;
+  PetscCall((*e->ops->values)(e, &v.lval, &v.uval, &v.dinv));
+  PetscCall(PetscMalloc2(p->n, &y, p->n, &r));
+  for (PetscInt i = 0; i < p->n; i++) {
+    y[i] = r[i] = zero;
+    Add(&r[i], b[in ? in[i] : i]);
+  }
+  /*
+     y: the product of the second triangle and x. r: b less the product of the first triangle and y. The sizes
+     of the terms of y go into those of r.
+  */
+#define ADD_PRODUCT(to, value, from) \
+  do { \
+    (to).sum -= (value) * (from).sum; \
+    (to).size += PetscAbsScalar(value) * (from).size; \
+  } while (0)
+  if (trans == SYNCILU_TRANS) {
+    for (PetscInt i = 0; i < p->n; i++) {
+      const PetscScalar xi = x[out ? out[i] : i];
+
+      Add(&y[i], xi);
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) Add(&y[p->lcol[k]], v.lval[k] * xi);
+    }
+    for (PetscInt i = 0; i < p->n; i++) {
+      ADD_PRODUCT(r[i], 1.0 / v.dinv[i], y[i]);
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) ADD_PRODUCT(r[p->ucol[k]], v.uval[k], y[i]);
+    }
+  } else {
+    for (PetscInt i = 0; i < p->n; i++) {
+      Add(&y[i], x[out ? out[i] : i] / v.dinv[i]);
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) Add(&y[i], v.uval[k] * x[out ? out[p->ucol[k]] : p->ucol[k]]);
+    }
+    for (PetscInt i = 0; i < p->n; i++) {
+      ADD_PRODUCT(r[i], 1.0, y[i]);
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) ADD_PRODUCT(r[i], v.lval[k], y[p->lcol[k]]);
+    }
+  }
+#undef ADD_PRODUCT
+  *solves = PETSC_TRUE;
+  for (PetscInt i = 0; i < p->n; i++) *solves = (PetscBool)(*solves && Vanishes(r[i], e->ops->tolerance));
+  PetscCall(PetscFree2(y, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUCheckSolve - compares a solution with the reference's
+
+   Not Collective
+
+   Input Parameters:
++  e     - the engine, with a factor that was checked
+.  trans - the system or its transpose
+.  b     - the right-hand side, on the host
+-  x     - the solution
+
+   Errors:
+   PETSC_ERR_PLIB with the first row that differs, if the solution is wrong.
+*/
+PetscErrorCode SyncILUCheckSolve(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x)
+{
+  const SyncILUPattern *p  = &e->pattern;
+  const PetscInt        nl = p->nl, nu = p->nu;
+  PetscReal             max = 0.0;
+  PetscScalar          *y;
+  PetscInt              row;
+  PetscBool             solves = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(p->n, &y));
+  PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
+  for (PetscInt i = 0; i < p->n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
+  for (row = 0; row < p->n && Same(x[row], y[row], e->ops->tolerance * max); row++) { }
+  PetscCall(PetscFree(y));
+  if (row < p->n && e->ops->tolerance > 0) PetscCall(Solves(e, trans, b, x, &solves));
+  PetscCheck(row == p->n || solves, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", row);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,343 @@
+/*
+   Inside of the CUDA backend: what its rooms offer each other.
+
+   A plan is what all strategies plan from: the pattern on the device, its statistics, orders of its rows. A
+   triangle is one triangular system, a factorization fills two of them, and a strategy of either kind is a
+   table of functions (strategies.c). All device memory belongs to a list, which is released as a whole;
+   src/README.md says which list has what.
+*/
+#ifndef SYNCILU_CUDA_H
+#define SYNCILU_CUDA_H
+
+#include "../engine.h"
+#include "../../kernels/types.h"
+#include "../../kernels/tuning.h"
+
+#define CallCUDA(...) \
+  do { \
+    const cudaError_t cuda_error_ = (__VA_ARGS__); \
+    PetscCheck(cuda_error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s (%s)", cudaGetErrorString(cuda_error_), cudaGetErrorName(cuda_error_)); \
+  } while (0)
+
+/*
+   Memory that is missing ends a step of planning without an error: plan->unfit says what there was too little
+   of.
+*/
+#define PlanCall(...) \
+  do { \
+    PetscCall(__VA_ARGS__); \
+    if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS); \
+  } while (0)
+
+/*
+   A launcher of kernels/. The driver loads a kernel when it is launched first, and may have no memory for it
+   then.
+*/
+#define PlanLaunch(...) PlanCall(PlanCheckLaunch(plan, __VA_ARGS__))
+
+/* device.c: the device of this process, the memory of its engines. */
+
+/* Pieces of device memory that are released together. */
+typedef struct {
+  struct {
+    void  *pointer;
+    size_t bytes;
+  } * piece;
+  int        n, max;
+  PetscInt64 bytes;
+} DeviceMemory;
+
+PETSC_INTERN PetscErrorCode DeviceAvailable(PetscBool *, char *, size_t);
+PETSC_INTERN PetscErrorCode DeviceFinalize(void);
+PETSC_INTERN PetscErrorCode DeviceEnter(int *, cudaStream_t *);
+PETSC_INTERN PetscErrorCode DeviceLeave(int);
+PETSC_INTERN PetscErrorCode DeviceMemoryAlloc(DeviceMemory *, cudaStream_t, size_t, void *);
+PETSC_INTERN PetscErrorCode DeviceMemoryRelease(DeviceMemory *, cudaStream_t, int);
+PETSC_INTERN PetscErrorCode DeviceSettle(cudaStream_t);
+
+/* transfer.c: transfers between host and device. */
+
+PETSC_INTERN cudaError_t    TransferInitialize(void);
+PETSC_INTERN cudaError_t    TransferFinalize(void);
+PETSC_INTERN PetscErrorCode DeviceUpload(cudaStream_t, void *, const void *, size_t);
+PETSC_INTERN PetscErrorCode DeviceUploadIndices(cudaStream_t, int *, const PetscInt *, size_t);
+PETSC_INTERN PetscErrorCode DeviceDownload(cudaStream_t, void *, const void *, size_t);
+PETSC_INTERN PetscErrorCode DeviceReadBack(cudaStream_t, void *, const void *, size_t);
+PETSC_INTERN PetscErrorCode DeviceStatusRequest(cudaStream_t, const SyncILUDeviceStatus *);
+PETSC_INTERN PetscErrorCode DeviceStatusWait(SyncILUDeviceStatus *);
+PETSC_INTERN PetscErrorCode DeviceTimeBegin(void);
+PETSC_INTERN PetscErrorCode DeviceTimeEnd(void);
+PETSC_INTERN PetscErrorCode DeviceView(PetscViewer);
+PETSC_INTERN PetscBool      DeviceIsPETScs(void);
+
+/* plan.c: a pattern on the device. */
+
+typedef enum {
+  PART_L,
+  PART_U,
+  PART_LT,
+  PART_UT
+} Part;
+
+typedef struct _Triangle Triangle;
+
+enum {
+  UNKNOWN = -1
+};
+
+typedef struct {
+  const SyncILUSettings *settings;
+  SyncILUValueType       type; /* of values */
+  size_t                 size; /* of one value */
+  cudaStream_t           stream;
+  /* of the present call; a later stream may have the address of one that is gone, but not its number */
+  unsigned long long   stream_id;
+  cudaEvent_t          done;    /* behind what the last call left to be done on its stream */
+  int                  nnz;     /* of the pattern */
+  int                  part[2]; /* entries of L and of U */
+  SyncILUDevicePattern pattern; /* col is NULL: see PlanGetPattern() */
+  int                 *columns; /* of the pattern, where the plan keeps them */
+  PetscBool            kept;    /* a strategy needs the columns when the matrix is gone */
+  /* columns of the matrix that came with the present call, where they are the pattern's */
+  const int *borrowed;
+  /* triangles of L and of U whose storage gives columns and values back, else NULL */
+  const Triangle *holder[2];
+  int            *row, *col; /* the ordering; NULL if it is the natural one */
+  /* where each entry of the pattern stands in the matrix; NULL: at the same place */
+  int                    *map;
+  PetscBool               mapped; /* the map is filled */
+  double                 *a;      /* values of a matrix on the host */
+  SyncILUDeviceCounts     counts;
+  SyncILUDeviceStatistics statistics;
+  /* U may be taken in the order of L from its end, which is by latest levels */
+  PetscBool reversed;
+  /* of L and U, and most rows on a level; UNKNOWN where nothing needed them */
+  int levels[2], width[2];
+  /* of the rows of L and U, while planning, until they are asked for */
+  int          *level[2];
+  SyncILUTiling tiling;
+  PetscBool     tiled;
+  int           tile_lanes;   /* logarithm of the lanes a row in tiles */
+  int           tile_entries; /* most entries of a lane in tiles */
+  /* mean length of the chains that row blocks cut; 0 where tiles do not come from chains */
+  int chain;
+  int tiles; /* that have rows */
+  /* of the tiles of L and of U, the levels themselves while planning */
+  int *tile_level[2], tile_levels[2];
+  /* W and U' on the pattern, where a strategy keeps them */
+  void    *crout;
+  PetscInt crout_generation;
+  /* 0, 1: of the triangular solves; 2: of planning and factorizations */
+  unsigned long long *ticket;
+  unsigned long long *fingerprint; /* of the last matrix on the device that was asked for */
+  /* bytes of lists that belong to triangles and factorizations, see PlanBudget() */
+  PetscInt64 taken;
+  /* bytes of plan.memory that a pattern from elsewhere than the matrix takes */
+  PetscInt64   copied;
+  DeviceMemory memory, scratch; /* scratch: until the present step of planning ends */
+  char         unfit[160];      /* why planning ended, else empty */
+} Plan;
+
+PETSC_INTERN PetscErrorCode PlanCreate(Plan *, const SyncILUSettings *);
+PETSC_INTERN PetscErrorCode PlanDestroy(Plan *);
+PETSC_INTERN PetscErrorCode PlanEnter(Plan *, int *);
+PETSC_INTERN PetscErrorCode PlanLeave(Plan *, int);
+PETSC_INTERN PetscErrorCode PlanAlloc(Plan *, DeviceMemory *, size_t, void *);
+PETSC_INTERN PetscErrorCode PlanRelease(Plan *, DeviceMemory *, int);
+PETSC_INTERN PetscErrorCode PlanCheckLaunch(Plan *, cudaError_t);
+PETSC_INTERN PetscErrorCode PlanOffsets(Plan *, int, int *, int *);
+PETSC_INTERN PetscErrorCode PlanAdopt(Plan *, const SyncILUCSR *, PetscBool *);
+PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
+PETSC_INTERN PetscErrorCode PlanFindStatistics(Plan *, PetscBool);
+PETSC_INTERN PetscErrorCode PlanKeepColumns(Plan *);
+PETSC_INTERN PetscErrorCode PlanGetPattern(Plan *, SyncILUDevicePattern *);
+PETSC_INTERN PetscErrorCode PlanRestorePattern(Plan *, SyncILUDevicePattern *);
+PETSC_INTERN PetscErrorCode PlanTriangle(Plan *, DeviceMemory *, Part, SyncILUDeviceTriangle *);
+PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
+PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
+PETSC_INTERN double         PlanBudget(const Plan *);
+PETSC_INTERN int            PlanLanes(const Plan *, double);
+PETSC_INTERN int            Log2Ceil(double);
+
+/* order.c: orders of the rows, and slices of them. */
+
+typedef struct {
+  int *row; /* at each position */
+  /* of the row at each position, ascending: while planning; NULL in numerical order and in tiles */
+  int *key;
+  /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
+  int           throttle;
+  double        level_rows; /* rows of a level in the mean */
+  int           tiles;      /* 0: not in tiles */
+  SyncILUSlice *slice;      /* of each tile */
+} Order;
+
+PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, int, PetscBool, PetscBool, int *[2], int[2]);
+PETSC_INTERN PetscErrorCode PlanGetLevels(Plan *, Part, int **, int *);
+PETSC_INTERN PetscErrorCode PlanCountLevels(Plan *);
+PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
+PETSC_INTERN PetscErrorCode OrderReverse(Plan *, DeviceMemory *, const Order *, Order *);
+PETSC_INTERN PetscErrorCode OrderPositions(Plan *, const Order *, int **);
+PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, SyncILUSlice **, int *);
+PETSC_INTERN int            OrderThrottle(double, int);
+
+/* tiles.c: orders of tiles. */
+
+PETSC_INTERN PetscBool      PlanMayTile(const Plan *);
+PETSC_INTERN PetscErrorCode PlanTile(Plan *);
+PETSC_INTERN PetscErrorCode OrderCreateTiles(Plan *, DeviceMemory *, Part, Order *);
+PETSC_INTERN PetscErrorCode OrderReverseTiles(Plan *, DeviceMemory *, const Order *, Order *);
+PETSC_INTERN PetscErrorCode PlanTileRowLevels(Plan *, int **, int *);
+PETSC_INTERN PetscErrorCode TilesView(const Plan *, PetscViewer);
+
+/* triangle.c: triangular systems, and what a factorization leaves. */
+
+/*
+   A factor in Crout form, A = (W + D)(I + U'). The rows of W and U' stand where the factorization left them;
+   those whose values are NULL are in the storage of their triangle already.
+*/
+typedef struct {
+  SyncILUDeviceRows w, u;
+  const void       *d; /* pivots by rows */
+  /* where their reciprocals already are, by positions of the triangle of L; NULL: nowhere */
+  const void *inverse;
+  PetscInt    generation; /* counts factorizations: whoever has another number has old values */
+} Factor;
+
+typedef struct {
+  SyncILUSolve type;
+  PetscBool    tiles; /* takes orders by tiles */
+  /* NULL: always; the reason stays empty if it does */
+  PetscErrorCode (*fits)(Plan *, Part, char[], size_t);
+  /* order and storage, from the pattern alone */
+  PetscErrorCode (*create)(Triangle *);
+  /* values of a new factorization that are not there yet */
+  PetscErrorCode (*update)(Triangle *, const Factor *);
+  PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
+  /* The rest is NULL where the plan shall keep columns, and W and U' on the pattern. */
+  PetscErrorCode (*rows)(Triangle *, SyncILUSlicedRows *); /* where a factorization may write the rows */
+  PetscErrorCode (*columns)(const Triangle *, int *);      /* columns back from storage, onto the pattern */
+  PetscErrorCode (*values)(const Triangle *, void *);      /* values likewise */
+} SolveOps;
+
+struct _Triangle {
+  const SolveOps       *ops;
+  Plan                 *plan;
+  Part                  part;
+  const Triangle       *of;   /* whose transpose it is; NULL for L and U */
+  SyncILUDeviceTriangle rows; /* without columns where the plan keeps none */
+  Order                 order;
+  int                   lanes;             /* logarithm of the lanes a row, as the view says */
+  const int            *row;               /* of each position of x; NULL: x is by rows */
+  const int            *bindex, *outindex; /* see SyncILUDeviceSolve */
+  void                 *scale;             /* reciprocal pivots by position; NULL: the diagonal is one */
+  PetscInt              generation;
+  DeviceMemory          memory;
+  void                 *data; /* the strategy's */
+};
+
+PETSC_INTERN PetscErrorCode TriangleCreate(Plan *, const SolveOps *, Part, const Triangle *, Triangle *);
+PETSC_INTERN PetscErrorCode TriangleLink(Triangle *, Triangle *, const int *, const int *);
+PETSC_INTERN PetscErrorCode TriangleUpdate(Triangle *, const Factor *);
+PETSC_INTERN PetscErrorCode TriangleUpdateCrout(Triangle *, const Factor *);
+PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *);
+PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
+
+/*
+   A triangle in sliced ELL: the strategy ell's, which the factorization with diagonal-only updates has use
+   for too.
+*/
+typedef struct {
+  SyncILUDeviceEll ell;
+  int              lanes;   /* logarithm of the lanes a row */
+  int              limit;   /* entries of a row beyond which it has a warp of its own */
+  size_t           entries; /* with the padding */
+} Ell;
+
+PETSC_INTERN PetscErrorCode EllCreate(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const Order *, int, int, Ell *);
+PETSC_INTERN int            EllLanes(const Plan *, Part);
+PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
+
+/* strategies.c: the tables of strategies, and the rule that chooses among them. */
+
+typedef struct _Factorization Factorization;
+
+typedef struct {
+  SyncILUUpdate type;
+  const char   *name; /* in the view */
+  /* NULL: always; the reason stays empty if it does */
+  PetscErrorCode (*fits)(Plan *, char[], size_t);
+  /* may find only now that it takes too much: the reason */
+  PetscErrorCode (*create)(Factorization *, char[], size_t);
+  PetscErrorCode (*factor)(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);
+} FactorOps;
+
+struct _Factorization {
+  const FactorOps  *ops;
+  Plan             *plan;
+  Triangle         *L;
+  int               lanes;              /* logarithm of the lanes a row, as the view says */
+  SyncILUSlicedRows wrows;              /* where the rows of W go; val NULL: to the pattern */
+  double           *pivot, *sum, *size; /* see SyncILUDeviceFactor; the last two once they are needed */
+  double           *workspace;          /* a number a row, of no use to others while a factorization runs */
+  /*
+     the values are such that products of two of them are no numbers, which the next attempt must do without
+  */
+  PetscBool    wide;
+  char         why[160]; /* why it is not the strategy that was asked for or preferred */
+  DeviceMemory memory;
+  void        *data; /* the strategy's */
+};
+
+PETSC_INTERN const SolveOps *const  SyncILUCUDASolves[]; /* NULL-terminated */
+PETSC_INTERN const FactorOps *const SyncILUCUDAUpdates[];
+
+PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
+PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, char[], size_t);
+PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
+PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
+
+/* factor_rows.c: what the factorizations by rows share. */
+
+typedef struct {
+  Order         order;
+  int           tasks;
+  SyncILUSlice *task;   /* NULL: a task a row */
+  double       *u;      /* rows of U', where W goes elsewhere */
+  int          *ubegin; /* where they begin */
+  int           shared; /* entries of a row that shared memory has room for */
+} FactorRows;
+
+PETSC_INTERN PetscErrorCode FactorRowsOrder(Factorization *, FactorRows *);
+PETSC_INTERN PetscErrorCode FactorRowsCreate(Factorization *, FactorRows *);
+PETSC_INTERN PetscErrorCode FactorRowsSums(Factorization *);
+PETSC_INTERN PetscErrorCode FactorRowsBegin(Factorization *, const FactorRows *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *,
+                                            SyncILUDeviceStatus *, SyncILUDeviceFactor *, Factor *);
+
+/* cuda.c, report.c: what the engine calls. */
+
+typedef struct {
+  Plan                 plan;
+  Triangle             triangle[4]; /* by part; those of the transposes once they are needed */
+  Factorization        factorization;
+  Factor               factor;
+  SyncILUDeviceStatus *status;
+  /* of the first and of the second triangular solve; the first is filled with NaN sentinels between solves */
+  double      *x[2];
+  size_t       xsize; /* numbers of each */
+  DeviceMemory xmemory;
+  double      *stage; /* right-hand sides of the host, which their solutions take the place of */
+  size_t       stage_size;
+  DeviceMemory stage_memory;
+  struct {
+    PetscScalar *l, *u, *dinv; /* the usual form on the host */
+    PetscInt     generation;
+  } values;
+} CUDA;
+
+PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);
+PETSC_INTERN PetscErrorCode Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
+PETSC_INTERN PetscErrorCode Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
+PETSC_INTERN PetscErrorCode View_CUDA(SyncILUEngine, PetscViewer);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+   The factorization where only diagonals have updates: the recurrence of the pivots is a triangular solve
+   with L in sliced ELL, and W and D U' are the entries of the matrix. It has no option value: where it fits,
+   it is what list and auto do.
+*/
+#include "cuda.h"
+#include "../../kernels/factor_diagonal.h"
+
+typedef struct {
+  Ell  own; /* where the triangle of L is not in sliced ELL */
+  Ell  ell;
+  int *transposed_entry, *dindex;
+  int  indexed; /* the second one is filled */
+} Diagonal;
+
+static PetscErrorCode Fits_Diagonal(Plan *plan, char why[], size_t len)
+{
+  PetscFunctionBegin;
+  if (plan->statistics.off_diagonal) PetscCall(PetscStrncpy(why, "other entries than diagonals have updates", len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create_Diagonal(Factorization *f, char why[], size_t len)
+{
+  Plan                *plan = f->plan;
+  const Ell           *ell  = TriangleGetEll(f->L);
+  SyncILUDevicePattern p;
+  Diagonal            *d;
+
+  PetscFunctionBegin;
+  (void)why;
+  (void)len;
+  PetscCall(PetscNew(&d));
+  f->data = d;
+  if (!ell) {
+    SyncILUDeviceTriangle lower;
+
+    PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
+    PlanCall(EllCreate(plan, &f->memory, lower, &f->L->order, EllLanes(plan, PART_L), 0, &d->own));
+    ell = &d->own;
+  }
+  d->ell   = *ell;
+  f->lanes = ell->lanes;
+  PlanCall(PlanAlloc(plan, &f->memory, ell->entries * sizeof(int), &d->transposed_entry));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->pattern.n * sizeof(int), &d->dindex));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelTransposedEntries(p, ell->ell, d->transposed_entry, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
+                                      Factor *factor)
+{
+  Plan                *plan = f->plan;
+  Diagonal            *d    = (Diagonal *)f->data;
+  const size_t         n    = (size_t)plan->pattern.n;
+  SyncILUDevicePattern p;
+  SyncILUDeviceSolve   s;
+  double              *sum = f->workspace;
+
+  PetscFunctionBegin;
+  PlanCall(PlanGetPattern(plan, &p));
+  /* the map came with the matrix */
+  if (!d->indexed) PlanLaunch(SyncILUKernelDiagonalIndex(p.n, p.diag, plan->map, d->ell.ell.order, d->dindex, plan->stream));
+  d->indexed = 1;
+  PetscCall(PetscMemzero(&s, sizeof(s)));
+  s.b      = values->a;
+  s.bindex = d->dindex;
+  /*
+     the solution is the reciprocals of the pivots by positions, which the solves with this triangle will need
+  */
+  s.x        = TriangleGetEll(f->L) ? f->L->scale : f->workspace;
+  s.nrhs     = 1;
+  s.throttle = f->L->order.throttle;
+  s.ticket   = plan->ticket + 2;
+  if (f->wide) {
+    if (piv->relax != 0.0 && s.x == sum) PlanCall(PlanAlloc(plan, &plan->scratch, n * plan->size, &sum));
+    CallCUDA(cudaMemsetAsync(f->pivot, 0xff, n * plan->size, plan->stream));
+    PlanLaunch(SyncILUKernelWidePivots(plan->type, p, d->ell.ell.order, *values, sum, *piv, f->pivot, s.x, s.ticket, status, plan->stream));
+  } else {
+    PlanLaunch(SyncILUKernelCoefficients(plan->type, p, d->ell.ell, d->transposed_entry, *values, *piv, sum, status, plan->stream));
+    CallCUDA(cudaMemsetAsync(s.x, 0xff, n * plan->size, plan->stream));
+    PlanLaunch(SyncILUKernelPivots(plan->type, d->ell.ell, s, *piv, f->pivot, status, plan->stream));
+  }
+  PetscCall(PlanRestorePattern(plan, &p));
+  factor->w.values  = *values;
+  factor->u.values  = *values;
+  factor->u.divisor = f->pivot;
+  factor->inverse   = s.x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FactorOps SyncILUFactorDiagonalOps = {.type   = SYNCILU_UPDATE_AUTO,
+                                            .name   = "diagonal-only, as one triangular solve",
+                                            .fits   = Fits_Diagonal,
+                                            .create = Create_Diagonal,
+                                            .factor = Factor_Diagonal};

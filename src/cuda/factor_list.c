@@ -1,0 +1,174 @@
+/*
+   Update strategy list: the plan has a list of where each update reads and writes, for rows of at most 255
+   entries, which a byte of the list can count.
+*/
+#include "cuda.h"
+#include "../../kernels/factor_list.h"
+#include "../../kernels/storage.h"
+
+enum {
+  MOST = 255 /* entries of a row */
+};
+
+typedef struct {
+  FactorRows         rows;
+  SyncILUDeviceLists lists;
+} List;
+
+static const char too_large[] = "lists of updates would take more memory than the default strategy may";
+
+static PetscErrorCode Fits_List(Plan *plan, char why[], size_t len)
+{
+  PetscFunctionBegin;
+  if (plan->counts.longest_row > MOST) PetscCall(PetscStrncpy(why, "list takes rows of at most 255 entries", len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes that the lists may take. */
+static double Limit(const Factorization *f)
+{
+  return f->plan->settings->update == SYNCILU_UPDATE_LIST ? INFINITY : PlanBudget(f->plan) - (double)f->memory.bytes;
+}
+
+/* Whether a part of the rows shows that lists fit with no number of lanes. */
+static PetscErrorCode Hopeless(Factorization *f, SyncILUDevicePattern p, PetscBool *hopeless)
+{
+  Plan               *plan = f->plan;
+  const int           mark = plan->scratch.n;
+  unsigned long long *sum, rounds;
+
+  PetscFunctionBegin;
+  *hopeless = PETSC_FALSE;
+  if (plan->settings->update == SYNCILU_UPDATE_LIST || p.n < SYNCILU_SAMPLE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
+  CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
+  PlanLaunch(SyncILUKernelListRounds(p, f->lanes, SYNCILU_SAMPLE, NULL, sum, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &rounds, sum, sizeof(rounds)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  /* with 4 lanes fewest entries of the lists are empty; a fifth more is no part of the rows by chance */
+  *hopeless = (PetscBool)(SYNCILU_SAMPLE * (double)rounds * (4 * sizeof(unsigned short) + sizeof(unsigned char)) > 1.2 * Limit(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The rounds of the tasks, and where those of each task begin; a total of more than an index can count is
+   wrong, but above what it can count. Few matrices may have so many that the sum is worth a kernel's time.
+*/
+static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *rounds, double *total)
+{
+  Plan                      *plan   = f->plan;
+  const SyncILUDeviceCounts *counts = &plan->counts;
+  const int                  mark   = plan->scratch.n;
+  const double               row    = (double)counts->longest[0] * ((PetscMin(counts->longest_row, counts->longest[1]) >> f->lanes) + 1.0);
+  unsigned long long        *sum    = NULL, counted;
+  int                       *width, last;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(r->tasks + 1) * sizeof(int), &width));
+  if (row * r->tasks > SYNCILU_ROUNDS) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
+    CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
+  }
+  PlanLaunch(SyncILUKernelListWidths(rounds, f->lanes, r->order.row, r->tasks, r->task, width, sum, plan->stream));
+  PlanCall(PlanOffsets(plan, r->tasks, width, &last));
+  PlanLaunch(SyncILUKernelSliceOffsets(r->tasks, width, r->task, plan->stream));
+  *total = (double)last;
+  if (sum) {
+    PetscCall(DeviceReadBack(plan->stream, &counted, sum, sizeof(counted)));
+    *total = (double)counted;
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tasks with their lists, if these fit: else no tasks, and why. */
+static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, SyncILUDeviceTriangle lower, const int *rounds, char why[], size_t len)
+{
+  Plan           *plan = f->plan;
+  const int       mark = f->memory.n;
+  FactorRows     *r    = &l->rows;
+  size_t          updates, sources;
+  double          total = 0.0;
+  unsigned short *update;
+  unsigned char  *source;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  PlanCall(PlanSlices(plan, &f->memory, lower, r->order.row, r->order.key, f->lanes, INT_MAX, &r->task, &r->tasks));
+  PlanCall(Rounds(f, r, rounds, &total));
+  updates = (size_t)total * 32 * sizeof(*update);
+  sources = (size_t)total * (32 >> f->lanes);
+  if (total > SYNCILU_ROUNDS) PetscCall(PetscStrncpy(why, "lists of updates would have more rounds than an index can count", len));
+  else if ((double)(updates + sources) > Limit(f)) PetscCall(PetscStrncpy(why, too_large, len));
+  if (why[0]) {
+    PetscCall(PlanRelease(plan, &f->memory, mark));
+    r->task = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, &f->memory, updates, &update));
+  PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
+  CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
+  CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
+  PlanLaunch(SyncILUKernelLists(p, f->lanes, r->order.row, r->tasks, r->task, update, source, plan->stream));
+  l->lists.update = update;
+  l->lists.source = source;
+  l->lists.many   = total > SYNCILU_UPDATE_POLLS * (double)r->tasks;
+  l->lists.few    = r->order.level_rows <= SYNCILU_FEW_TASKS * (32.0 / (1 << f->lanes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Fewer lanes are slower, and leave fewer entries in the lists empty. The rows of a warp must fit shared
+   memory with those of the block's other warps.
+*/
+static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
+{
+  Plan                 *plan = f->plan;
+  const size_t          row  = (size_t)(plan->counts.longest_row | 1) * sizeof(double) + (size_t)plan->counts.longest[0] * sizeof(int);
+  const double          mean = plan->pattern.n ? (double)plan->nnz / (double)plan->pattern.n : 0.0;
+  SyncILUDevicePattern  p;
+  SyncILUDeviceTriangle lower;
+  List                 *l;
+  PetscBool             hopeless;
+  int                  *rounds;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&l));
+  f->data        = l;
+  l->rows.shared = plan->counts.longest_row;
+  PlanCall(FactorRowsOrder(f, &l->rows));
+  PlanCall(FactorRowsCreate(f, &l->rows));
+  f->lanes = l->rows.order.key ? PetscMax(2, PlanLanes(plan, mean / SYNCILU_LIST_ENTRIES)) : 5;
+  while (f->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> f->lanes) * row > SYNCILU_SHARED_BYTES) f->lanes++;
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
+  PlanCall(Hopeless(f, p, &hopeless));
+  if (!hopeless) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
+    PlanLaunch(SyncILUKernelListRounds(p, f->lanes, 1, rounds, NULL, plan->stream));
+    for (;; f->lanes--) {
+      PlanCall(Write(f, l, p, lower, rounds, why, len));
+      if (l->rows.task || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
+      if ((SYNCILU_BLOCK_FACTOR >> (f->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
+    }
+  }
+  PetscCall(PlanRestorePattern(plan, &p));
+  if (hopeless) PetscCall(PetscStrncpy(why, too_large, len));
+  else if (!why[0] && plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor_List(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
+                                  Factor *factor)
+{
+  Plan               *plan = f->plan;
+  const List         *l    = (const List *)f->data;
+  SyncILUDeviceFactor d;
+
+  PetscFunctionBegin;
+  PlanCall(FactorRowsBegin(f, &l->rows, values, piv, status, &d, factor));
+  PlanLaunch(SyncILUKernelFactorList(plan->type, d, l->lists, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FactorOps SyncILUFactorListOps = {.type = SYNCILU_UPDATE_LIST, .name = "list", .fits = Fits_List, .create = Create_List, .factor = Factor_List};

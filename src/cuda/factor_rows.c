@@ -1,0 +1,112 @@
+/*
+   What the factorizations by rows share: tasks, U' for those who wait for it, and the call of the kernel.
+*/
+#include "cuda.h"
+#include "../../kernels/factor.h"
+
+/*
+   The order of the rows: that of the triangle of L, unless it is by tiles. The rows of a warp must be of one
+   level.
+*/
+PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
+{
+  Plan *plan = f->plan;
+  int  *level, levels;
+
+  PetscFunctionBegin;
+  if (f->L->order.tiles) {
+    PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+    PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, 0, &r->order));
+  } else r->order = f->L->order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Where the rows go: W into the storage of its triangle and U' to rows of its own, if that storage takes
+   them; else both onto the pattern.
+*/
+PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
+{
+  Plan                *plan = f->plan;
+  SyncILUDevicePattern p;
+
+  PetscFunctionBegin;
+  if (!f->L->ops->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  /* another strategy may have been tried before */
+  if (!f->wrows.val) PlanCall((*f->L->ops->rows)(f->L, &f->wrows));
+  PlanCall(PlanAlloc(plan, &f->memory, ((size_t)plan->pattern.n + 1) * sizeof(int), &r->ubegin));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelUpperLengths(p, r->ubegin, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PlanCall(PlanOffsets(plan, plan->pattern.n, r->ubegin, NULL));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->part[1] * plan->size, &r->u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Room for the sums that relaxation needs: taken with the plan if it is known then, while auto can still turn
+   to the host.
+*/
+PetscErrorCode FactorRowsSums(Factorization *f)
+{
+  Plan *plan = f->plan;
+
+  PetscFunctionBegin;
+  if (!f->sum) PlanCall(PlanAlloc(plan, &plan->memory, 2 * (size_t)plan->pattern.n * plan->size, &f->sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   FactorRowsBegin - fills what is waited for with NaN sentinels, and says where all is
+
+   Not Collective
+
+   Input Parameters:
++  f      - the factorization
+.  r      - its rows
+.  values - of the matrix
+.  piv    - how pivots are judged
+-  status - receives what is found
+
+   Output Parameters:
++  d      - the argument of the kernel
+-  factor - where W, U' and the pivots will be
+*/
+PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv,
+                               SyncILUDeviceStatus *status, SyncILUDeviceFactor *d, Factor *factor)
+{
+  Plan        *plan = f->plan;
+  const size_t n    = (size_t)plan->pattern.n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(d, sizeof(*d)));
+  PlanCall(PlanGetPattern(plan, &d->pattern));
+  d->values = *values;
+  d->val    = r->u ? (void *)r->u : plan->crout;
+  if (piv->relax != 0.0) {
+    PlanCall(FactorRowsSums(f));
+    CallCUDA(cudaMemsetAsync(f->sum, 0xff, 2 * n * plan->size, plan->stream));
+  }
+  CallCUDA(cudaMemsetAsync(d->val, 0xff, (size_t)(r->u ? plan->part[1] : plan->nnz) * plan->size, plan->stream));
+  CallCUDA(cudaMemsetAsync(f->pivot, 0xff, n * plan->size, plan->stream));
+  d->upper    = r->ubegin;
+  d->wrows    = f->wrows;
+  d->pivot    = f->pivot;
+  d->sum      = f->sum;
+  d->size     = piv->type == SYNCILU_PIVOT_SIZE || piv->type == SYNCILU_PIVOT_SIGN ? f->size : NULL;
+  d->order    = r->order.row;
+  d->tasks    = r->tasks;
+  d->task     = r->task;
+  d->lanes    = f->lanes;
+  d->shared   = r->shared;
+  d->lower    = PetscMin(plan->counts.longest[0], r->shared);
+  d->throttle = r->order.throttle;
+  d->ticket   = plan->ticket + 2;
+  d->piv      = *piv;
+  d->status   = status;
+  if (r->u) {
+    factor->u.values.a = r->u;
+    factor->u.begin    = r->ubegin;
+  } else factor->w.values.a = factor->u.values.a = plan->crout;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,253 @@
+/*
+   The order in which rows are handed out, by their levels; and slices of it.
+*/
+#include "cuda.h"
+#include "../../kernels/order.h"
+#include "../../kernels/storage.h"
+
+/*
+   How far before a position its warp looks before it polls, given the rows of a level and how many levels
+   that shall be.
+*/
+int OrderThrottle(double rows, int levels)
+{
+  return (int)PetscMin(levels * rows, INT_MAX / 2);
+}
+
+/*
+   PlanFindLevels - levels of both triangles of a pattern, or of L alone
+
+   Not Collective
+
+   Input Parameters:
++  plan     - the plan, in whose scratch the levels will be
+.  p        - a pattern with its columns
+.  longest  - most entries of a row of either triangle
+.  both     - whether those of U are wanted
+-  reversed - whether those of U shall be the latest ones, as L's earliest are seen from the end
+
+   Output Parameters:
++  level  - of the rows of L and of U
+-  levels - how many there are
+*/
+PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, int longest, PetscBool both, PetscBool reversed, int *level[2], int levels[2])
+{
+  const int triangles = both && !reversed ? 2 : 1;
+  int       mark, *count;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < (both ? 2 : 1); k++) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(int), &level[k]));
+    CallCUDA(cudaMemsetAsync(level[k], 0xff, (size_t)p.n * sizeof(int), plan->stream));
+  }
+  mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(*count), &count));
+  CallCUDA(cudaMemsetAsync(count, 0, 2 * sizeof(*count), plan->stream));
+  CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
+  PlanLaunch(SyncILUKernelLevels(p, longest, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, count, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, levels, count, (size_t)triangles * sizeof(*levels)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (both && reversed) {
+    levels[1] = levels[0];
+    PlanLaunch(SyncILUKernelLevelsReverse(p.n, levels[0], level[0], level[1], plan->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Moves all rows to their latest level. */
+static PetscErrorCode MoveLate(Plan *plan, int *level[2], const int levels[2])
+{
+  const size_t n    = (size_t)plan->pattern.n;
+  const int    mark = plan->scratch.n;
+  int         *count;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &count));
+  for (int k = 0; k < 2; k++) {
+    SyncILUDeviceTriangle t;
+
+    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
+    CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
+    CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), plan->stream));
+    PlanLaunch(SyncILUKernelLevelsFill(t.n, levels[k] - 1, level[k], plan->stream));
+    PlanLaunch(SyncILUKernelLevelsLate(t, !k, level[k], count, plan->ticket + 2, plan->stream));
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanGetLevels - the level of each row of a triangle, as -pc_syncilu_analysis wants them; those of a
+   transpose are the levels of the triangle from the end
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan
+-  part - which triangle
+
+   Output Parameters:
++  level  - of each row; the caller's to change, and there until the present step of planning ends
+-  levels - how many there are
+*/
+PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
+{
+  const int k = part == PART_U || part == PART_UT;
+
+  PetscFunctionBegin;
+  if (part == PART_L && plan->tiled && !plan->chain && !plan->tiling.outliers) {
+    PlanCall(PlanTileRowLevels(plan, level, levels));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!plan->level[k]) {
+    const int            longest = PetscMax(plan->counts.longest[0], plan->counts.longest[1]);
+    SyncILUDevicePattern p;
+
+    PlanCall(PlanGetPattern(plan, &p));
+    /* for a factorization alone */
+    if (plan->tiled) PlanCall(PlanFindLevels(plan, p, longest, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
+    else {
+      PlanCall(PlanFindLevels(plan, p, longest, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
+      if (plan->settings->analysis == SYNCILU_ANALYSIS_ALAP) PlanCall(MoveLate(plan, plan->level, plan->levels));
+    }
+    PetscCall(PlanRestorePattern(plan, &p));
+  }
+  *level         = plan->level[k];
+  *levels        = plan->levels[k];
+  plan->level[k] = NULL;
+  if (part == PART_LT || part == PART_UT) PlanLaunch(SyncILUKernelLevelsReverse(plan->pattern.n, *levels, *level, *level, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   OrderCreate - the rows sorted by key; in numerical order where that is asked for
+
+   Not Collective
+
+   Input Parameters:
++  plan   - the plan
+.  memory - the list that will have the order
+.  part   - which triangle
+.  key    - of each row: its level << shift, and what the strategy adds to that
+.  levels - how many there are
+-  shift  - bits that the strategy has used
+
+   Output Parameter:
+.  order - the order; its keys are there until the present step of planning ends
+*/
+PetscErrorCode OrderCreate(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
+{
+  const PetscBool numerical = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_NONE);
+  const int       n = plan->pattern.n, k = part == PART_U || part == PART_UT, largest = (levels << shift) | ((1 << shift) - 1);
+  int            *start, *width, *sorted, mark;
+  size_t          bytes = 0;
+  void           *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(order, sizeof(*order)));
+  PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &order->row));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &sorted));
+  mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &start));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &width));
+  PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, largest, NULL, NULL, NULL, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelSort(work, &bytes, n, largest, key, sorted, order->row, plan->stream));
+  CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelLevelWidth(n, levels, sorted, shift, start, width, plan->stream));
+  if (numerical) PlanLaunch(SyncILUKernelIota(n, part == PART_U || part == PART_LT, order->row, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &plan->width[k], width, sizeof(int)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  order->key        = numerical ? NULL : sorted;
+  order->level_rows = levels ? (double)n / levels : 0.0;
+  order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of the transpose: the rows that one waits for and those that wait for it change places. */
+PetscErrorCode OrderReverse(Plan *plan, DeviceMemory *memory, const Order *order, Order *reversed)
+{
+  const int n = plan->pattern.n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(reversed, sizeof(*reversed)));
+  PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &reversed->row));
+  PlanLaunch(SyncILUKernelReverse(n, order->row, reversed->row, plan->stream));
+  reversed->throttle   = order->throttle;
+  reversed->level_rows = order->level_rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The position of each row in the order; there until the present step of planning ends. */
+PetscErrorCode OrderPositions(Plan *plan, const Order *order, int **position)
+{
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), position));
+  PlanLaunch(SyncILUKernelInvert(plan->pattern.n, order->row, *position, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts the levels of both triangles, and the most rows on one, where the plan did without. */
+PetscErrorCode PlanCountLevels(Plan *plan)
+{
+  const int            mark = plan->scratch.n;
+  int                 *level[2];
+  SyncILUDevicePattern p;
+
+  PetscFunctionBegin;
+  if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN && plan->width[0] != UNKNOWN && plan->width[1] != UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanCall(PlanFindLevels(plan, p, PetscMax(plan->counts.longest[0], plan->counts.longest[1]), PETSC_TRUE, PETSC_FALSE, level, plan->levels));
+  PetscCall(PlanRestorePattern(plan, &p));
+  for (int k = 0; k < 2; k++) {
+    Order order;
+
+    PlanCall(OrderCreate(plan, &plan->scratch, k ? PART_U : PART_L, level[k], plan->levels[k], 0, &order));
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanSlices - cuts rows, in the given order, into slices of 32 lanes, without widths and offsets
+
+   Not Collective
+
+   Input Parameters:
++  plan   - the plan
+.  memory - the list that will have the slices
+.  t      - the rows of the triangle
+.  order  - of its rows
+.  key    - NULL, or by position: slices end where keys change
+.  lanes  - logarithm of the lanes a row
+-  limit  - entries of a row beyond which it has all 32 lanes
+
+   Output Parameters:
++  slices - the slices
+-  count  - how many there are
+*/
+PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle t, const int *order, const int *key, int lanes, int limit,
+                          SyncILUSlice **slices, int *count)
+{
+  const int     mark  = plan->scratch.n;
+  size_t        bytes = 0;
+  void         *work;
+  int          *device;
+  SyncILUSlice *s;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, lanes, limit, NULL, NULL, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &device));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
+  PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, lanes, limit, s, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, count, device, sizeof(int)));
+  if (memory == &plan->scratch) *slices = s;
+  else {
+    PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
+    CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, plan->stream));
+  }
+  PlanLaunch(SyncILUKernelSliceRows(t.n, *count, *slices, plan->stream));
+  if (memory != &plan->scratch) PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,430 @@
+/*
+   The pattern on the device, and what is found in it.
+*/
+#include "cuda.h"
+#include "../../kernels/factor.h"
+#include "../../kernels/order.h"
+#include "../../kernels/pattern.h"
+#include "../../kernels/storage.h"
+
+PetscErrorCode PlanCreate(Plan *plan, const SyncILUSettings *settings)
+{
+  PetscFunctionBegin;
+  plan->settings  = settings;
+  plan->type      = SYNCILU_DOUBLE;
+  plan->size      = sizeof(double);
+  plan->levels[0] = plan->levels[1] = plan->width[0] = plan->width[1] = UNKNOWN;
+  CallCUDA(cudaEventCreateWithFlags(&plan->done, cudaEventDisableTiming));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlanDestroy(Plan *plan)
+{
+  PetscFunctionBegin;
+  PetscCall(DeviceMemoryRelease(&plan->scratch, plan->stream, 0));
+  PetscCall(DeviceMemoryRelease(&plan->memory, plan->stream, 0));
+  if (plan->done) CallCUDA(cudaEventDestroy(plan->done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanEnter - begins a call: makes the device current and takes the stream of the call
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan
+
+   Output Parameter:
+.  before - the program's current device, for PlanLeave()
+
+   Note:
+   PETSc's current stream may change from call to call, and may come to be. What went on in another one is
+   waited for by its event, since that stream may be gone, and the new one may even have its address.
+*/
+PetscErrorCode PlanEnter(Plan *plan, int *before)
+{
+  unsigned long long id;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceEnter(before, &plan->stream));
+  CallCUDA(cudaStreamGetId(plan->stream, &id));
+  if (id != plan->stream_id) CallCUDA(cudaStreamWaitEvent(plan->stream, plan->done, 0));
+  plan->stream_id = id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanLeave - ends a call: the matrix that came with it is gone, and what it had in scratch is released
+
+   Not Collective
+
+   Input Parameters:
++  plan   - the plan
+-  before - of PlanEnter()
+
+   Errors:
+   PETSC_ERR_GPU_RESOURCE where memory was missing in a call that cannot turn to another backend.
+*/
+PetscErrorCode PlanLeave(Plan *plan, int before)
+{
+  char why[sizeof(plan->unfit)];
+
+  PetscFunctionBegin;
+  plan->borrowed = NULL;
+  PetscCall(PlanRelease(plan, &plan->scratch, 0));
+  CallCUDA(cudaEventRecord(plan->done, plan->stream));
+  PetscCall(DeviceLeave(before));
+  PetscCall(PetscStrncpy(why, plan->unfit, sizeof(why)));
+  plan->unfit[0] = 0; /* another call may have the memory, or need none */
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_GPU_RESOURCE, "CUDA backend: %s", why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Takes memory for one of the lists; where it is missing, plan->unfit says so. Call it, and all that calls
+   it, by PlanCall().
+*/
+PetscErrorCode PlanAlloc(Plan *plan, DeviceMemory *memory, size_t bytes, void *pointer)
+{
+  PetscFunctionBegin;
+  PetscCall(DeviceMemoryAlloc(memory, plan->stream, bytes, pointer));
+  if (!*(void **)pointer) {
+    const PetscInt64 held = plan->memory.bytes + plan->scratch.bytes + plan->taken;
+
+    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "out of memory on the device: %zu more bytes than the %" PetscInt64_FMT " held", bytes, held));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   What became of a launch. Memory that is missing for the kernel, or for what it keeps beside registers, is
+   none that the plan lacks, but unfit the same.
+*/
+PetscErrorCode PlanCheckLaunch(Plan *plan, cudaError_t err)
+{
+  PetscFunctionBegin;
+  if (err == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError(); /* not another call's business */
+    PetscCall(PetscStrncpy(plan->unfit, "out of memory on the device, which is to load a kernel", sizeof(plan->unfit)));
+  } else CallCUDA(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlanRelease(Plan *plan, DeviceMemory *memory, int first)
+{
+  PetscFunctionBegin;
+  for (int p = first; p < memory->n; p++) { /* levels that nobody has asked for yet go with their memory */
+    for (int k = 0; k < 2; k++) {
+      if (plan->level[k] == memory->piece[p].pointer) plan->level[k] = NULL;
+      if (plan->tile_level[k] == memory->piece[p].pointer) plan->tile_level[k] = NULL;
+    }
+    if (plan->tiling.first == memory->piece[p].pointer) plan->tiling.first = plan->tiling.member = plan->tiling.tile = NULL;
+  }
+  PetscCall(DeviceMemoryRelease(memory, plan->stream, first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   From n lengths to offsets, and their sum, which stands behind them too; total NULL: who knows it need not
+   wait for it.
+*/
+PetscErrorCode PlanOffsets(Plan *plan, int n, int *length, int *total)
+{
+  const int mark  = plan->scratch.n;
+  size_t    bytes = 0;
+  void     *work;
+
+  PetscFunctionBegin;
+  CallCUDA(cudaMemsetAsync(length + n, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelOffsets(NULL, &bytes, n, length, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelOffsets(work, &bytes, n, length, plan->stream));
+  if (total) PetscCall(DeviceReadBack(plan->stream, total, length + n, sizeof(int)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Logarithm of the power of two at or above x, at most 5. */
+int Log2Ceil(double x)
+{
+  int l = 0;
+
+  while (l < 5 && (double)(1 << l) < x) l++;
+  return l;
+}
+
+/* Logarithm of the lanes a row: what the user says, else enough for so many. */
+int PlanLanes(const Plan *plan, double otherwise)
+{
+  return Log2Ceil(plan->settings->vector_size ? (double)plan->settings->vector_size : otherwise);
+}
+
+/*
+   Bytes that strategies may still take: what plan and factor may hold, less what they hold. What is held for
+   a pattern that came from elsewhere than the matrix does not count, since results must not depend on that.
+*/
+double PlanBudget(const Plan *plan)
+{
+  const double matrix = 12.0 * plan->nnz + 4.0 * (plan->pattern.n + 1.0);
+
+  return SYNCILU_MEMORY * matrix - (double)(plan->memory.bytes - plan->copied) - (double)plan->taken;
+}
+
+/* Looks through the rows of the pattern, whose columns are given. */
+static PetscErrorCode CountRows(Plan *plan, const int *col)
+{
+  const int            mark = plan->scratch.n;
+  SyncILUDeviceCounts *counts;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*counts), &counts));
+  PetscCall(PetscMemzero(&plan->counts, sizeof(plan->counts)));
+  plan->counts.irregular = INT_MAX;
+  CallCUDA(cudaMemcpyAsync(counts, &plan->counts, sizeof(*counts), cudaMemcpyHostToDevice, plan->stream));
+  PlanLaunch(SyncILUKernelRows(plan->pattern.n, plan->pattern.ptr, col, (int *)plan->pattern.diag, counts, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &plan->counts, counts, sizeof(*counts)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for a pattern of so many rows and nonzeros, and what every plan has. */
+static PetscErrorCode BeginPattern(Plan *plan, PetscInt64 n, PetscInt64 nnz, int **ptr)
+{
+  int *diag;
+
+  PetscFunctionBegin;
+  /* the most that a kernel looks past the end of a row is 512 and a warp */
+  if (n > INT_MAX - 1024 || nnz > INT_MAX - 1024) {
+    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit),
+                            "%" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros on this rank, indices on the device are 32 bits wide", n, nnz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, &plan->memory, 5 * sizeof(*plan->ticket), &plan->ticket));
+  plan->fingerprint = plan->ticket + 3;
+  CallCUDA(cudaMemsetAsync(plan->ticket, 0, 5 * sizeof(*plan->ticket), plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)n * sizeof(int), &diag));
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)(n + 1) * sizeof(int), ptr));
+  plan->nnz          = (int)nnz;
+  plan->pattern.n    = (int)n;
+  plan->pattern.ptr  = *ptr;
+  plan->pattern.diag = diag;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanAdopt - takes the rows of a matrix as the pattern of its ILU(0) in natural order
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan, without pattern
+-  A    - the matrix, on the host or on the device; its columns must be there until PlanLeave() is called
+
+   Output Parameter:
+.  regular - whether columns are ascending and every row has its diagonal
+*/
+PetscErrorCode PlanAdopt(Plan *plan, const SyncILUCSR *A, PetscBool *regular)
+{
+  int *ptr;
+
+  PetscFunctionBegin;
+  *regular = PETSC_FALSE;
+  if (sizeof(PetscInt) != sizeof(int) && PetscMemTypeDevice(A->mem)) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(BeginPattern(plan, A->n, A->nnz, &ptr));
+  if (PetscMemTypeDevice(A->mem)) {
+    CallCUDA(cudaMemcpyAsync(ptr, A->i, (size_t)(A->n + 1) * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+    plan->borrowed = (const int *)A->j;
+  } else {
+    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)A->nnz * sizeof(int), &plan->columns));
+    plan->copied = plan->memory.piece[plan->memory.n - 1].bytes;
+    PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
+    PetscCall(DeviceUploadIndices(plan->stream, plan->columns, A->j, (size_t)A->nnz));
+  }
+  PlanCall(CountRows(plan, plan->columns ? plan->columns : plan->borrowed));
+  *regular      = (PetscBool)(plan->counts.irregular == INT_MAX);
+  plan->part[0] = (int)plan->counts.entries;
+  plan->part[1] = plan->nnz - plan->pattern.n - plan->part[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the pattern of the symbolic phase, as one CSR with the diagonal in its place. */
+PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
+{
+  const PetscInt64 nnz = (PetscInt64)p->nl + p->nu + p->n;
+  const size_t     n   = (size_t)p->n;
+  int             *ptr, *col, *to, nz = 0;
+
+  PetscFunctionBegin;
+  PlanCall(BeginPattern(plan, p->n, nnz, &to));
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)nnz * sizeof(int), &plan->columns));
+  plan->copied  = plan->memory.piece[plan->memory.n - 1].bytes;
+  plan->part[0] = (int)p->nl;
+  plan->part[1] = (int)p->nu;
+  PetscCall(PetscMalloc2(n + 1, &ptr, plan->nnz, &col));
+  for (PetscInt i = 0; i < p->n; i++) {
+    ptr[i] = nz;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) col[nz++] = (int)p->lcol[k];
+    col[nz++] = (int)i;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) col[nz++] = (int)p->ucol[k];
+  }
+  ptr[n] = nz;
+  PetscCall(DeviceUpload(plan->stream, to, ptr, (n + 1) * sizeof(int)));
+  PetscCall(DeviceUpload(plan->stream, plan->columns, col, (size_t)plan->nnz * sizeof(int)));
+  PetscCall(PetscFree2(ptr, col));
+  if (p->row) {
+    PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->row));
+    PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->col));
+    PetscCall(DeviceUploadIndices(plan->stream, plan->row, p->row, n));
+    PetscCall(DeviceUploadIndices(plan->stream, plan->col, p->col, n));
+    plan->copied += 2 * plan->memory.piece[plan->memory.n - 1].bytes;
+  }
+  if (!p->same) {
+    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->map));
+    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  }
+  PlanCall(CountRows(plan, plan->columns));
+  PetscCheck(plan->counts.irregular == INT_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %d of the pattern of the symbolic phase is not in order",
+             plan->counts.irregular);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanFindStatistics - finds what of the pattern decides how it is planned, in one look and one copy to the
+   host
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan, with its pattern
+-  tile - whether the rows may be taken in tiles
+*/
+PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
+{
+  const PetscBool          updates = (PetscBool)(plan->settings->update != SYNCILU_UPDATE_VECT);
+  const PetscBool          reverse = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_AUTO && plan->part[0] == plan->part[1]);
+  const int                mark    = plan->scratch.n;
+  SyncILUDeviceStatistics *s       = &plan->statistics, *device;
+  SyncILUDevicePattern     p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  s->blocks = ~3;
+  for (int k = 0; k < 3; k++) s->distance[k] = INT_MAX;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*s), &device));
+  PlanCall(PlanGetPattern(plan, &p));
+  CallCUDA(cudaMemcpyAsync(device, s, sizeof(*s), cudaMemcpyHostToDevice, plan->stream));
+  if (updates) PlanLaunch(SyncILUKernelOffDiagonal(p, plan->counts.longest[0], device, plan->stream));
+  if (reverse) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
+  if (tile) {
+    const double rows     = plan->pattern.n;
+    const int    twice[2] = {(int)(2.0 * plan->part[0] / rows), (int)(2.0 * plan->part[1] / rows)};
+
+    PlanLaunch(SyncILUKernelGrid(p, twice, device, plan->stream));
+  }
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscCall(DeviceReadBack(plan->stream, s, device, sizeof(*s)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (!updates) s->off_diagonal = 1; /* nobody has looked */
+  plan->reversed = (PetscBool)(reverse && !s->unsymmetric);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps the columns, where a strategy needs them when the matrix is gone. */
+PetscErrorCode PlanKeepColumns(Plan *plan)
+{
+  PetscFunctionBegin;
+  if (plan->columns) { /* they would be kept wherever they had come from */
+    if (!plan->kept) plan->copied -= (PetscInt64)plan->nnz * (PetscInt64)sizeof(int);
+    plan->kept = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  plan->kept = PETSC_TRUE;
+  PetscCheck(plan->borrowed || !plan->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No columns to keep");
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->columns));
+  CallCUDA(cudaMemcpyAsync(plan->columns, plan->borrowed, (size_t)plan->nnz * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanGetPattern - the pattern with its columns, wherever these are: the plan's own, those of the matrix of
+   the present call, or those that the storage of the triangles gives back
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan
+
+   Output Parameter:
+.  p - the pattern, to be given back by PlanRestorePattern() in the same step of planning
+*/
+PetscErrorCode PlanGetPattern(Plan *plan, SyncILUDevicePattern *p)
+{
+  PetscFunctionBegin;
+  *p     = plan->pattern;
+  p->col = plan->columns ? plan->columns : plan->borrowed;
+  if (!p->col && plan->nnz) {
+    int *col;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * sizeof(int), &col));
+    for (int k = 0; k < 2; k++) {
+      PetscCheck(plan->holder[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Nobody has the columns");
+      PlanCall((*plan->holder[k]->ops->columns)(plan->holder[k], col));
+    }
+    p->col = col;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Columns that came from the storage of the triangles are in scratch, and go with it. */
+PetscErrorCode PlanRestorePattern(Plan *plan, SyncILUDevicePattern *p)
+{
+  PetscFunctionBegin;
+  (void)plan;
+  p->col = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The rows of a triangle. Those of a transpose are made and belong to the list; those of L and U are parts of
+   the pattern.
+*/
+PetscErrorCode PlanTriangle(Plan *plan, DeviceMemory *memory, Part part, SyncILUDeviceTriangle *t)
+{
+  const int            lower = part == PART_L || part == PART_LT, entries = plan->part[!lower], mark = plan->scratch.n;
+  const size_t         n = (size_t)plan->pattern.n;
+  SyncILUDevicePattern p;
+  size_t               bytes = 0;
+  void                *work;
+  int                 *own, *longest;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(t, sizeof(*t)));
+  t->n       = plan->pattern.n;
+  t->entries = entries;
+  t->longest = plan->counts.longest[!lower];
+  if (part == PART_L || part == PART_U) {
+    t->skip  = !lower;
+    t->begin = lower ? plan->pattern.ptr : plan->pattern.diag;
+    t->end   = lower ? plan->pattern.diag : plan->pattern.ptr + 1;
+    t->col   = plan->columns ? plan->columns : plan->borrowed;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, memory, (n + 1 + 2 * (size_t)entries) * sizeof(int), &own));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelTranspose(NULL, &bytes, p, plan->nnz, lower, entries, NULL, NULL, NULL, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelTranspose(work, &bytes, p, plan->nnz, lower, entries, own, own + n + 1, own + n + 1 + entries, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  t->begin = own;
+  t->end   = own + 1;
+  t->col   = own + n + 1;
+  t->src   = own + n + 1 + entries;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &longest));
+  CallCUDA(cudaMemsetAsync(longest, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelLongest(*t, longest, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &t->longest, longest, sizeof(int)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,125 @@
+/*
+   What the CUDA backend says of a factor: its values, what it took, what runs.
+*/
+#include "cuda.h"
+
+/* The usual form on the host, made of the Crout form. */
+static PetscErrorCode Values(SyncILUEngine e)
+{
+  CUDA                *d    = (CUDA *)e->data;
+  Plan                *plan = &d->plan;
+  const size_t         n = (size_t)plan->pattern.n, nnz = (size_t)plan->nnz;
+  const PetscBool      kept = (PetscBool)(plan->crout != NULL);
+  SyncILUDevicePattern p;
+  double              *val, *pivot;
+  int                 *ptr, *col, *diag;
+
+  PetscFunctionBegin;
+  if (d->values.generation == d->factor.generation) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CroutUpdate(d, &plan->scratch));
+  if (!plan->unfit[0]) PetscCall(PlanGetPattern(plan, &p));
+  if (!plan->unfit[0]) {
+    PetscCall(PetscMalloc5(nnz, &val, n, &pivot, n + 1, &ptr, nnz, &col, n, &diag));
+    PetscCall(DeviceDownload(plan->stream, val, plan->crout, nnz * plan->size));
+    PetscCall(DeviceDownload(plan->stream, pivot, d->factor.d, n * plan->size));
+    PetscCall(DeviceDownload(plan->stream, ptr, p.ptr, (n + 1) * sizeof(int)));
+    PetscCall(DeviceDownload(plan->stream, col, p.col, nnz * sizeof(int)));
+    PetscCall(DeviceDownload(plan->stream, diag, p.diag, n * sizeof(int)));
+    PetscCall(PlanRestorePattern(plan, &p));
+    if (!d->values.dinv) PetscCall(PetscMalloc3(plan->part[0], &d->values.l, plan->part[1], &d->values.u, n, &d->values.dinv));
+    for (size_t i = 0, l = 0, u = 0; i < n; i++) {
+      for (int k = ptr[i]; k < diag[i]; k++) d->values.l[l++] = val[k] / pivot[col[k]];
+      for (int k = diag[i] + 1; k < ptr[i + 1]; k++) d->values.u[u++] = val[k] * pivot[i];
+      d->values.dinv[i] = 1.0 / pivot[i];
+    }
+    PetscCall(PetscFree5(val, pivot, ptr, col, diag));
+    d->values.generation = d->factor.generation;
+  }
+  if (!kept) plan->crout = NULL; /* it is in scratch */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Values_CUDA(SyncILUEngine e, const PetscScalar **lval, const PetscScalar **uval, const PetscScalar **dinv)
+{
+  CUDA *d    = (CUDA *)e->data;
+  Plan *plan = &d->plan;
+  int   before;
+
+  PetscFunctionBegin;
+  PetscCall(PlanEnter(plan, &before));
+  PetscCall(Values(e));
+  PetscCall(PlanLeave(plan, before));
+  *lval = d->values.l;
+  *uval = d->values.u;
+  *dinv = d->values.dinv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Levels(SyncILUEngine e)
+{
+  Plan *plan = &((CUDA *)e->data)->plan;
+
+  PetscFunctionBegin;
+  if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanCountLevels(plan));
+  if (plan->unfit[0]) { /* nobody's solve fails because its levels cannot be counted */
+    PetscCall(PetscInfo(NULL, "Levels are not counted: %s\n", plan->unfit));
+    plan->unfit[0]  = 0;
+    plan->levels[0] = plan->levels[1] = UNKNOWN;
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, 0));
+  PetscCall(DeviceSettle(plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
+{
+  CUDA *d    = (CUDA *)e->data;
+  Plan *plan = &d->plan;
+  int   before;
+
+  PetscFunctionBegin;
+  PetscCall(PlanEnter(plan, &before));
+  PetscCall(Levels(e));
+  PetscCall(PlanLeave(plan, before));
+  s->threads = 0;
+  for (int k = 0; k < 2; k++) {
+    s->levels[k]     = d->plan.levels[k];
+    s->level_rows[k] = d->plan.width[k];
+  }
+  s->bytes += d->plan.memory.bytes + d->factorization.memory.bytes + d->xmemory.bytes + d->stage_memory.bytes;
+  for (int k = 0; k < 4; k++) s->bytes += d->triangle[k].memory.bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
+{
+  const CUDA          *d = (const CUDA *)e->data;
+  const Factorization *f = &d->factorization;
+  const Triangle      *L = &d->triangle[PART_L], *U = &d->triangle[PART_U];
+
+  PetscFunctionBegin;
+  PetscCall(DeviceView(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes a row\n", f->ops->name, 1 << f->lanes));
+  if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SyncILUSolves[L->ops->type], 1 << L->lanes, 1 << U->lanes));
+  if (L->order.tiles) PetscCall(TilesView(&d->plan, viewer));
+  else {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
+                                     e->settings.analysis == SYNCILU_ANALYSIS_NONE   ? "numerical"
+                                     : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
+                                     : d->plan.reversed                              ? "L by earliest level, U by latest"
+                                                                                     : "by earliest level"));
+  }
+  if (e->settings.check)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, where -pc_syncilu_check compares\n"));
+  else if (DeviceIsPETScs() && sizeof(PetscInt) == sizeof(int))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: of PETSc, on the device where they are there\n"));
+  else if (DeviceIsPETScs())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: vectors of PETSc, on the device where they are there; the matrix copied from the host for every "
+                                             "factorization, since PETSc's indices have 64 bits\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since PETSc %s\n",
+                                     PetscDefined(HAVE_CUDA) ? "uses no device here" : "has no CUDA"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

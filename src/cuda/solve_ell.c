@@ -1,0 +1,276 @@
+/*
+   Solve strategy ell: the rows in slices of 32 lanes, in the order in which they are solved for. Where the
+   plan is tiled, a slice is a tile.
+*/
+#include "cuda.h"
+#include "../../kernels/solve_ell.h"
+#include "../../kernels/storage.h"
+
+/* Entries of a row beyond which it has a warp of its own, unless there would be too much padding. */
+static int LongRow(int lanes)
+{
+  return (SYNCILU_POLLS * SYNCILU_LONG_ROW) << lanes;
+}
+
+/* Logarithm of the lanes a row, where rows are by level. */
+int EllLanes(const Plan *plan, Part part)
+{
+  const int    k       = part == PART_U || part == PART_UT;
+  const double entries = plan->pattern.n ? (double)plan->part[k] / (double)plan->pattern.n : 0.0;
+
+  return PlanLanes(plan, entries / SYNCILU_LANE_ENTRIES);
+}
+
+/* Whether the padding is too much. */
+static PetscBool Padded(const Ell *e, SyncILUDeviceTriangle rows)
+{
+  return (PetscBool)((double)e->entries > SYNCILU_PADDING * (double)rows.entries + SYNCILU_PADDING_FREE);
+}
+
+/* Cuts the order into slices, unless it has some, and finds how wide these are. */
+static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, int limit, Ell *e)
+{
+  const int     mark  = plan->scratch.n;
+  SyncILUSlice *slice = order->slice;
+  int          *width, count = order->tiles, total;
+
+  PetscFunctionBegin;
+  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, NULL, e->lanes, limit, &slice, &count));
+  else if (rows.longest > limit) PlanLaunch(SyncILUKernelLongSlices(rows, order->row, limit, count, slice, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(count + 1) * sizeof(int), &width));
+  PlanLaunch(SyncILUKernelSliceWidths(rows, order->row, count, slice, width, plan->stream));
+  PlanCall(PlanOffsets(plan, count, width, &total));
+  PlanLaunch(SyncILUKernelSliceOffsets(count, width, slice, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  e->limit      = limit;
+  e->entries    = (size_t)total * 32;
+  e->ell.slice  = slice;
+  e->ell.slices = count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the warps of a solve take: the slices, and parts of rows of more than so many entries a lane. */
+static PetscErrorCode Tasks(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, int most, Ell *e)
+{
+  const int     mark = plan->scratch.n, slices = e->ell.slices;
+  SyncILUSlice *task;
+  int          *offset;
+
+  PetscFunctionBegin;
+  e->ell.tasks = slices;
+  e->ell.task  = e->ell.slice;
+  if (rows.longest <= 32 * most) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(slices + 1) * sizeof(int), &offset));
+  PlanLaunch(SyncILUKernelTaskCounts(slices, e->ell.slice, most, offset, plan->stream));
+  PlanCall(PlanOffsets(plan, slices, offset, &e->ell.tasks));
+  if (e->ell.tasks > slices) {
+    const size_t bytes = (size_t)(e->ell.tasks - slices) * SYNCILU_RHS_MAX * plan->size;
+
+    PlanCall(PlanAlloc(plan, memory, (size_t)e->ell.tasks * sizeof(*task), &task));
+    PlanLaunch(SyncILUKernelTasks(slices, e->ell.slice, most, offset, task, plan->stream));
+    e->ell.task = task;
+    PlanCall(PlanAlloc(plan, memory, bytes, &e->ell.partial));
+    CallCUDA(cudaMemsetAsync(e->ell.partial, 0xff, bytes, plan->stream));
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   EllCreate - a triangle in sliced ELL, without values
+
+   Not Collective
+
+   Input Parameters:
++  plan   - the plan
+.  memory - the list that will have it
+.  rows   - of the triangle, with their columns
+.  order  - of the rows, and their slices where it has some
+.  lanes  - logarithm of the lanes a row
+-  tiled  - as in SyncILUDeviceEll
+
+   Output Parameter:
+.  e - the triangle
+
+   Note:
+   A row that is much longer than its neighbours makes room for as many entries in each of them. Where that is
+   too much, rows of fewer entries get warps of their own.
+*/
+PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, int lanes, int tiled, Ell *e)
+{
+  const int first = memory->n, limit = tiled ? tiled << lanes : LongRow(lanes);
+  int      *position, *col, mark;
+
+  PetscFunctionBegin;
+  e->lanes     = lanes;
+  e->ell.n     = rows.n;
+  e->ell.order = order->row;
+  e->ell.tiled = tiled;
+  PlanCall(Cut(plan, memory, rows, order, limit, e));
+  if (!order->slice && Padded(e, rows)) {
+    const size_t entries = e->entries;
+
+    PetscCall(PlanRelease(plan, memory, first));
+    PlanCall(Cut(plan, memory, rows, order, limit / SYNCILU_PADDING_LIMIT, e));
+    if (e->entries >= entries) {
+      PetscCall(PlanRelease(plan, memory, first));
+      PlanCall(Cut(plan, memory, rows, order, limit, e));
+    }
+  }
+  PlanCall(Tasks(plan, memory, rows, tiled ? tiled : 2 * SYNCILU_PART, e));
+  mark = plan->scratch.n;
+  PlanCall(OrderPositions(plan, order, &position));
+  PlanCall(PlanAlloc(plan, memory, e->entries * sizeof(int), &col));
+  PlanCall(PlanAlloc(plan, memory, e->entries * plan->size, &e->ell.val));
+  e->ell.col = col;
+  PlanLaunch(SyncILUKernelEllColumns(rows, e->ell, position, col, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The triangle by level. Rows of a level are sorted by width where they differ much in it and levels are so
+   wide that slices that end with a width do not matter; where some are so long that they have a warp of their
+   own; and where else there would be too much padding.
+*/
+static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
+{
+  Plan     *plan  = t->plan;
+  const int lanes = t->lanes, n = plan->pattern.n, memory = t->memory.n;
+  int      *level, levels;
+  PetscBool may, sort;
+
+  PetscFunctionBegin;
+  PlanCall(PlanGetLevels(plan, t->part, &level, &levels));
+  may  = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
+  sort = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
+  sort = (PetscBool)(may && (sort || t->rows.longest > LongRow(lanes)));
+  for (;;) {
+    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, LongRow(lanes), level, plan->stream));
+    PlanCall(OrderCreate(plan, &t->memory, t->part, level, levels, sort ? SYNCILU_WIDTH_BITS : 0, &t->order));
+    PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, lanes, 0, e));
+    if (sort || !may || !Padded(e, t->rows)) break;
+    PetscCall(PlanRelease(plan, &t->memory, memory));
+    sort = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Transposes of a symmetric pattern take tiles and orders from their end. Otherwise columns may have any
+   number of entries, and the transpose is planned by level where the triangle is in tiles.
+*/
+static PetscErrorCode Create_Ell(Triangle *t)
+{
+  Plan           *plan  = t->plan;
+  const PetscBool tiled = (PetscBool)(plan->tiled && (!t->of || plan->reversed));
+  Ell            *e;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&e));
+  t->data  = e;
+  t->lanes = tiled ? plan->tile_lanes : EllLanes(plan, t->part);
+  if (!tiled && (!t->of || plan->tiled)) PlanCall(CreateByLevel(t, e));
+  else {
+    if (!tiled) PlanCall(OrderReverse(plan, &t->memory, &t->of->order, &t->order));
+    else if (t->of) PlanCall(OrderReverseTiles(plan, &t->memory, &t->of->order, &t->order));
+    else PlanCall(OrderCreateTiles(plan, &t->memory, t->part, &t->order));
+    PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, t->lanes, tiled ? plan->tile_entries : 0, e));
+  }
+  t->row = t->order.row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_INTERN const SolveOps SyncILUSolveEllOps;
+
+/* The sliced ELL of a triangle, NULL if it has another strategy. */
+const Ell *TriangleGetEll(const Triangle *t)
+{
+  return t->ops == &SyncILUSolveEllOps ? (const Ell *)t->data : NULL;
+}
+
+static PetscErrorCode Update_Ell(Triangle *t, const Factor *factor)
+{
+  Plan                 *plan = t->plan;
+  const Ell            *e    = (const Ell *)t->data;
+  SyncILUDeviceRows     rows = t->part == PART_L ? factor->w : factor->u;
+  SyncILUDeviceTriangle from = t->rows;
+
+  PetscFunctionBegin;
+  if (t->of) { /* from the pattern, where the caller has brought them */
+    PetscCall(PetscMemzero(&rows, sizeof(rows)));
+    rows.values.a = plan->crout;
+  }
+  /* rows of their own, one behind the other: their ends need not be looked up on the pattern */
+  if (rows.begin) {
+    from.skip  = 0;
+    from.begin = rows.begin;
+    from.end   = rows.begin + 1;
+    rows.begin = NULL;
+  }
+  if (rows.values.a) PlanLaunch(SyncILUKernelFill(plan->type, from, e->ell, rows, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve_Ell(const Triangle *t, const SyncILUDeviceSolve *s)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSolveEll(plan->type, ((const Ell *)t->data)->ell, *s, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A factorization writes the rows of W where their triangular solve reads them. Nobody writes the padding
+   afterwards.
+*/
+static PetscErrorCode Rows_Ell(Triangle *t, SyncILUSlicedRows *rows)
+{
+  Plan      *plan = t->plan;
+  const Ell *e    = (const Ell *)t->data;
+  unsigned  *begin;
+
+  PetscFunctionBegin;
+  if (e->entries > UINT_MAX) {
+    PetscCall(
+      PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%zu entries of L with padding on this rank, indices on the device are 32 bits wide", e->entries));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n * sizeof(unsigned), &begin));
+  plan->taken += (PetscInt64)t->memory.piece[t->memory.n - 1].bytes;
+  PlanLaunch(SyncILUKernelRowBegins(e->ell, begin, plan->stream));
+  CallCUDA(cudaMemsetAsync(e->ell.val, 0, e->entries * plan->size, plan->stream));
+  rows->val   = e->ell.val;
+  rows->begin = begin;
+  rows->lanes = e->lanes;
+  rows->limit = e->limit;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Columns_Ell(const Triangle *t, int *col)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelColumns(t->rows, ((const Ell *)t->data)->ell, t->part == PART_L ? plan->pattern.diag : NULL, col, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Values_Ell(const Triangle *t, void *val)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelGatherValues(plan->type, t->rows, ((const Ell *)t->data)->ell, val, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const SolveOps SyncILUSolveEllOps = {.type    = SYNCILU_SOLVE_ELL,
+                                     .tiles   = PETSC_TRUE,
+                                     .create  = Create_Ell,
+                                     .update  = Update_Ell,
+                                     .solve   = Solve_Ell,
+                                     .rows    = Rows_Ell,
+                                     .columns = Columns_Ell,
+                                     .values  = Values_Ell};

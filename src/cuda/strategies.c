@@ -1,0 +1,143 @@
+/*
+   The strategies, and the rule by which auto chooses among them. Nothing else names one.
+*/
+#include "cuda.h"
+
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps;
+
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, NULL};
+
+PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorVectOps;
+
+/* In the order in which they are tried. One of type SYNCILU_UPDATE_AUTO has no option value. */
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps, &SyncILUFactorVectOps, NULL};
+
+/*
+   ChooseSolve - the strategy of the triangular solves: the one that is asked for; auto takes the first of the
+   table that fits
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan, with its pattern; L and U have the same strategy
+
+   Output Parameter:
+.  ops - the strategy
+
+   Errors:
+   PETSC_ERR_SUP with the reason if the strategy that is asked for does not fit the pattern.
+*/
+PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
+{
+  const SyncILUSolve asked = plan->settings->solve;
+
+  PetscFunctionBegin;
+  for (int s = 0; SyncILUCUDASolves[s]; s++) {
+    char why[128] = "";
+
+    *ops = SyncILUCUDASolves[s];
+    if (asked != SYNCILU_SOLVE_AUTO && asked != (*ops)->type) continue;
+    for (int k = 0; k < 2 && !why[0] && (*ops)->fits; k++) PetscCall((*(*ops)->fits)(plan, k ? PART_U : PART_L, why, sizeof(why)));
+    if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCheck(asked == SYNCILU_SOLVE_AUTO, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_solve %s: %s", SyncILUSolves[asked], why);
+  }
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_solve %s: the CUDA backend has no such strategy", SyncILUSolves[asked]);
+}
+
+/*
+   ChooseHost - whether auto had better leave the matrix to the host: where its rows are one chain, a core is
+   faster
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan, with the order of the solves
+
+   Output Parameter:
+.  why - the reason, empty if there is none
+
+   Note:
+   An application takes a hop a level and triangle, or with row blocks a hop a block and a step a row; a core
+   takes its time for each entry. The constants are in kernels/tuning.h.
+*/
+PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
+{
+  const int    levels = plan->tiled ? plan->tile_levels[0] : plan->levels[0];
+  const double hop    = SYNCILU_HOP + (plan->tiled ? (double)plan->tiling.block * SYNCILU_STEP : 0.0);
+  const double device = 2e-6 * levels * hop, host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (device > SYNCILU_HOST_FACTOR * host) {
+    PetscCall(
+      PetscSNPrintf(why, len, "a chain of %d levels for %d rows takes a GPU about %.3g ms an application, a core %.3g", levels, plan->pattern.n, device, host));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   FactorizationCreate - chooses the strategy of the factorization and plans it
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan
+-  L    - the triangle that will be solved with
+
+   Output Parameter:
+.  f - the factorization, whose why says what was wrong with the strategy that is asked for, or that auto prefers
+
+   Note:
+   Tried are the strategies of the table in its order, from the one that is asked for on. The first one where
+   only diagonals have updates stands before list, which it does the work of; vect takes every pattern. One
+   that finds no memory for its plan is followed by the next one too: vect takes the least.
+*/
+PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
+{
+  const SyncILUUpdate asked = plan->settings->update;
+  const PetscBool     any   = (PetscBool)(asked == SYNCILU_UPDATE_AUTO || asked == SYNCILU_UPDATE_LIST);
+  int                 mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(f, sizeof(*f)));
+  f->plan = plan;
+  f->L    = L;
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->pattern.n * plan->size, &f->pivot));
+  mark = f->memory.n;
+  for (int u = 0; SyncILUCUDAUpdates[u]; u++) {
+    const FactorOps *ops                      = SyncILUCUDAUpdates[u];
+    const int        before                   = plan->scratch.n;
+    char             why[sizeof(plan->unfit)] = "";
+
+    if (!any && asked != ops->type) continue;
+    if (ops->fits) PetscCall((*ops->fits)(plan, why, sizeof(why)));
+    if (!why[0]) {
+      f->ops = ops;
+      PetscCall((*ops->create)(f, why, sizeof(why)));
+      if (plan->unfit[0] && (!any || !SyncILUCUDAUpdates[u + 1])) PetscFunctionReturn(PETSC_SUCCESS);
+      if (plan->unfit[0]) PetscCall(PetscStrncpy(why, plan->unfit, sizeof(why)));
+    }
+    if (!why[0]) break;
+    f->ops         = NULL;
+    plan->unfit[0] = 0;
+    PetscCall(PlanRelease(plan, &f->memory, mark));
+    PetscCall(PlanRelease(plan, &plan->scratch, before));
+    PetscCall(PetscFree(f->data));
+    if (ops->type == SYNCILU_UPDATE_AUTO) continue; /* nobody asked for it */
+    PetscCall(PetscInfo(NULL, "Factorization not by %s: %s\n", ops->name, why));
+    PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
+  }
+  PetscCheck(f->ops, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: the CUDA backend has no such strategy", SyncILUUpdates[asked]);
+  plan->taken += f->memory.bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorizationDestroy(Factorization *f)
+{
+  PetscFunctionBegin;
+  if (!f->plan) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanRelease(f->plan, &f->memory, 0));
+  PetscCall(PetscFree(f->data));
+  PetscCall(PetscMemzero(f, sizeof(*f)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,68 @@
+/*
+   Values on the pattern: those of the matrix, and W and U' where somebody wants them there.
+*/
+#include "cuda.h"
+#include "../../kernels/pattern.h"
+
+/*
+   PlanGetValues - the values of a matrix on the device, as those of the pattern
+
+   Not Collective
+
+   Input Parameters:
++  plan    - the plan
+.  pattern - of the symbolic phase
+-  A       - the matrix, on the host or on the device
+
+   Output Parameter:
+.  v - its values. They and the columns of the matrix are there until PlanLeave()
+*/
+PetscErrorCode PlanGetValues(Plan *plan, const SyncILUPattern *pattern, const SyncILUCSR *A, SyncILUDeviceValues *v)
+{
+  const PetscBool host = (PetscBool)PetscMemTypeHost(A->mem);
+  const int       mark = plan->scratch.n;
+
+  PetscFunctionBegin;
+  if (!plan->columns && host) { /* the matrix has moved since it was analyzed */
+    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->columns));
+    PetscCall(DeviceUploadIndices(plan->stream, plan->columns, A->j, (size_t)plan->nnz));
+  }
+  if (!plan->columns) plan->borrowed = (const int *)A->j;
+  if (plan->map && !plan->mapped) {
+    const int           *aptr = (const int *)A->i, *acol = (const int *)A->j;
+    SyncILUDevicePattern p;
+
+    if (host) {
+      int *ptr, *col;
+
+      PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(A->n + 1) * sizeof(int), &ptr));
+      PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)pattern->nnz * sizeof(int), &col));
+      PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
+      PetscCall(DeviceUploadIndices(plan->stream, col, A->j, (size_t)pattern->nnz));
+      aptr = ptr;
+      acol = col;
+    }
+    PlanCall(PlanGetPattern(plan, &p));
+    PlanLaunch(SyncILUKernelMap(p, plan->row, plan->col, aptr, acol, plan->map, plan->stream));
+    PetscCall(PlanRestorePattern(plan, &p));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    plan->mapped = PETSC_TRUE;
+  }
+  v->map = plan->map;
+  v->a   = (const double *)A->a;
+  if (host) {
+    if (!plan->a) PlanCall(PlanAlloc(plan, &plan->memory, (size_t)pattern->nnz * sizeof(double), &plan->a));
+    PetscCall(DeviceUpload(plan->stream, plan->a, A->a, (size_t)pattern->nnz * sizeof(double)));
+    v->a = plan->a;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for W and U' on the pattern, in one of the lists. Its diagonal is nobody's. */
+PetscErrorCode PlanKeepCrout(Plan *plan, DeviceMemory *memory)
+{
+  PetscFunctionBegin;
+  if (plan->crout) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, memory, (size_t)plan->nnz * plan->size, &plan->crout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

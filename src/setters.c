@@ -1,0 +1,803 @@
+/*
+   The public setters and getters. What a value may be, and what a change does, is said in settings.c.
+
+   A setter has no effect on objects of other types, and a getter is an error there, as with all setters and
+   getters of PETSc that belong to one type.
+*/
+#include "syncilu_impl.h"
+
+#define PC_SETTER(Name, Type, Kind) \
+  PetscErrorCode PCSyncILUSet##Name(PC pc, Type value) \
+  { \
+    PetscFunctionBegin; \
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1); \
+    PetscValidLogicalCollective##Kind(pc, value, 2); \
+    PetscCall(PCSyncILUComposeWithILU(pc)); \
+    PetscTryMethod(pc, "PCSyncILUSet" #Name "_C", (PC, Type), (pc, value)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+#define PC_GETTER(Name, Type) \
+  PetscErrorCode PCSyncILUGet##Name(PC pc, Type *value) \
+  { \
+    PetscFunctionBegin; \
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1); \
+    PetscCall(PCSyncILUComposeWithILU(pc)); \
+    PetscUseMethod(pc, "PCSyncILUGet" #Name "_C", (PC, Type *), (pc, value)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+#define MAT_SETTER(Name, Type, Kind) \
+  PetscErrorCode MatSyncILUSet##Name(Mat F, Type value) \
+  { \
+    PetscFunctionBegin; \
+    PetscValidHeaderSpecific(F, MAT_CLASSID, 1); \
+    PetscValidLogicalCollective##Kind(F, value, 2); \
+    PetscTryMethod(F, "MatSyncILUSet" #Name "_C", (Mat, Type), (F, value)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+#define MAT_GETTER(Name, Type) \
+  PetscErrorCode MatSyncILUGet##Name(Mat F, Type *value) \
+  { \
+    PetscFunctionBegin; \
+    PetscValidHeaderSpecific(F, MAT_CLASSID, 1); \
+    PetscUseMethod(F, "MatSyncILUGet" #Name "_C", (Mat, Type *), (F, value)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+/*@
+   PCSyncILUSetBackend - Sets where factorizations and solves run
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - `SYNCILU_BACKEND_AUTO` (default), `SYNCILU_BACKEND_HOST` or `SYNCILU_BACKEND_CUDA`
+
+   Options Database Key:
+.  -pc_syncilu_backend (auto|host|cuda) - the backend
+
+   Level: intermediate
+
+   Notes:
+   Takes effect at the next symbolic phase. A backend that this build or machine does not have is an error
+   then. What auto took, and why, is in the view.
+
+   Auto takes the GPU where there is one, from 8,000 rows on a rank, unless its memory is too small for the
+   plan, or the rows are one chain, as in a tridiagonal matrix, on which a core of the host is faster. The
+   device is the one that PETSc uses or, by -device_select or the rank, would use. With a PETSc without CUDA
+   the rank on the node chooses, as the launcher of the MPI program tells it (else the rank). Several ranks
+   may share a device.
+
+   On a GPU numbers are real in double precision, and indices have 32 bits: a rank may have up to 2^31 - 1024
+   rows, nonzeros, and entries with padding. Rows of U are kept divided by their pivots there: a pivot so
+   small that this has no room among the numbers is a breakdown, and so is a zero of L that meets an infinite
+   entry of U, which PETSc and the host skip. Arrays that PETSc has on the device are used there, others are
+   carried through pinned buffers; the view says which.
+
+   The setters of syncilu have no effect on preconditioners of other types. They serve `PCILU` too, once its
+   solver type is syncilu.
+
+.seealso: `SyncILUBackend`, `PCSYNCILU`, `MATSOLVERSYNCILU`, `PCSyncILUGetBackend()`, `MatSyncILUSetBackend()`
+@*/
+PC_SETTER(Backend, SyncILUBackend, Enum)
+
+/*@
+   PCSyncILUGetBackend - Gets where factorizations and solves run
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetBackend()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetBackend()`
+@*/
+PC_GETTER(Backend, SyncILUBackend)
+
+/*@
+   MatSyncILUSetBackend - Sets where factorizations and solves run, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `SYNCILU_BACKEND_AUTO` (default), `SYNCILU_BACKEND_HOST` or `SYNCILU_BACKEND_CUDA`
+
+   Options Database Key:
+.  -pc_syncilu_backend (auto|host|cuda) - the backend
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetBackend()`.
+
+.seealso: `PCSyncILUSetBackend()`, `MatSyncILUGetBackend()`
+@*/
+MAT_SETTER(Backend, SyncILUBackend, Enum)
+
+/*@
+   MatSyncILUGetBackend - Gets where factorizations and solves run, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetBackend()`, `PCSyncILUSetBackend()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetBackend()`
+@*/
+MAT_GETTER(Backend, SyncILUBackend)
+
+/*@
+   PCSyncILUSetUpdate - Sets how the factorization on a GPU finds the entries that two rows share
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - the strategy, default `SYNCILU_UPDATE_AUTO`
+
+   Options Database Key:
+.  -pc_syncilu_update (auto|vect|list) - the strategy
+
+   Level: advanced
+
+   Note:
+   Takes effect at the next symbolic phase. Where rows are too long for list, vect runs, and the view and
+   -info say so. Auto also turns to vect where lists take so much memory that plan and factor would have more
+   than three times the bytes of the matrix. The host has one way, a dense work row a thread, and says so in
+   the view.
+
+.seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
+`MatSyncILUSetUpdate()`
+@*/
+PC_SETTER(Update, SyncILUUpdate, Enum)
+
+/*@
+   PCSyncILUGetUpdate - Gets how the factorization on a GPU finds the entries that two rows share
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetUpdate()` or the option
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetUpdate()`
+@*/
+PC_GETTER(Update, SyncILUUpdate)
+
+/*@
+   MatSyncILUSetUpdate - Sets how the factorization on a GPU finds the entries that two rows share, for a
+   factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - the strategy, default `SYNCILU_UPDATE_AUTO`
+
+   Options Database Key:
+.  -pc_syncilu_update (auto|vect|list) - the strategy
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetUpdate()`.
+
+.seealso: `PCSyncILUSetUpdate()`, `MatSyncILUGetUpdate()`
+@*/
+MAT_SETTER(Update, SyncILUUpdate, Enum)
+
+/*@
+   MatSyncILUGetUpdate - Gets how the factorization on a GPU finds the entries that two rows share, of a
+   factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetUpdate()`, `PCSyncILUSetUpdate()` or the option
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetUpdate()`
+@*/
+MAT_GETTER(Update, SyncILUUpdate)
+
+/*@
+   PCSyncILUSetPrefetch - Sets whether the patterns of two rows are intersected while the values of one are
+   waited for
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - `PETSC_TRUE` (default) or `PETSC_FALSE`
+
+   Options Database Key:
+.  -pc_syncilu_prefetch (true|false) - on or off
+
+   Level: advanced
+
+   Note:
+   Concerns `SYNCILU_UPDATE_VECT` on a GPU. Takes effect at the next symbolic phase.
+
+.seealso: `PCSyncILUSetUpdate()`, `PCSyncILUGetPrefetch()`, `MatSyncILUSetPrefetch()`
+@*/
+PC_SETTER(Prefetch, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetPrefetch - Gets whether the patterns of two rows are intersected while the values of one are
+   waited for
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetPrefetch()` or the option
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetPrefetch()`
+@*/
+PC_GETTER(Prefetch, PetscBool)
+
+/*@
+   MatSyncILUSetPrefetch - Sets whether the patterns of two rows are intersected while the values of one are
+   waited for, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `PETSC_TRUE` (default) or `PETSC_FALSE`
+
+   Options Database Key:
+.  -pc_syncilu_prefetch (true|false) - on or off
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetPrefetch()`.
+
+.seealso: `PCSyncILUSetPrefetch()`, `MatSyncILUGetPrefetch()`
+@*/
+MAT_SETTER(Prefetch, PetscBool, Bool)
+
+/*@
+   MatSyncILUGetPrefetch - Gets whether the patterns of two rows are intersected while the values of one are
+   waited for, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetPrefetch()`, `PCSyncILUSetPrefetch()` or the option
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetPrefetch()`
+@*/
+MAT_GETTER(Prefetch, PetscBool)
+
+/*@
+   PCSyncILUSetVectorSize - Sets how many lanes share a row on a GPU
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - 1, 2, 4, 8, 16 or 32, or 0 (default) to let the library choose
+
+   Options Database Key:
+.  -pc_syncilu_vector_size (0|1|2|4|8|16|32) - the number of lanes
+
+   Level: advanced
+
+   Note:
+   Takes effect at the next symbolic phase. The factorization takes at least 4 lanes, 32 in numerical order,
+   and for `SYNCILU_UPDATE_LIST` as many as its longest row needs. `SYNCILU_SOLVE_CSR` always takes 32. The
+   view says how many.
+
+.seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`, `PCSyncILUGetVectorSize()`,
+`MatSyncILUSetVectorSize()`
+@*/
+PC_SETTER(VectorSize, PetscInt, Int)
+
+/*@
+   PCSyncILUGetVectorSize - Gets how many lanes share a row on a GPU
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetVectorSize()` or the option
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetVectorSize()`
+@*/
+PC_GETTER(VectorSize, PetscInt)
+
+/*@
+   MatSyncILUSetVectorSize - Sets how many lanes share a row on a GPU, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - 1, 2, 4, 8, 16 or 32, or 0 (default) to let the library choose
+
+   Options Database Key:
+.  -pc_syncilu_vector_size (0|1|2|4|8|16|32) - the number of lanes
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetVectorSize()`.
+
+.seealso: `PCSyncILUSetVectorSize()`, `MatSyncILUGetVectorSize()`
+@*/
+MAT_SETTER(VectorSize, PetscInt, Int)
+
+/*@
+   MatSyncILUGetVectorSize - Gets how many lanes share a row on a GPU, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetVectorSize()`, `PCSyncILUSetVectorSize()` or the option
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetVectorSize()`
+@*/
+MAT_GETTER(VectorSize, PetscInt)
+
+/*@
+   PCSyncILUSetAnalysis - Sets the order in which rows are handed out
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - `SYNCILU_ANALYSIS_AUTO` (default), `SYNCILU_ANALYSIS_NONE`, `SYNCILU_ANALYSIS_ASAP` or
+           `SYNCILU_ANALYSIS_ALAP`
+
+   Options Database Key:
+.  -pc_syncilu_analysis (auto|none|asap|alap) - the order
+
+   Level: intermediate
+
+   Notes:
+   Takes effect at the next symbolic phase. The factor does not depend on it, only the time does.
+
+   On the host auto is numerical order, and one thread always works in numerical order.
+
+   On a GPU auto takes the rows in tiles where the solves are of type `SYNCILU_SOLVE_ELL` and the numbering of
+   the rows follows a grid. The 32 lanes of a warp have the rows of a small box each, wait once for what these
+   need from outside of it, and pass the rest through registers. On such a grid each row depends only on rows
+   that are not before it in any direction. That holds for 5-point and 7-point stencils and Kuhn
+   triangulations in natural order, and, once the grid is skewed, for 9- and 27-point stencils, whose rows
+   depend on neighbours on both sides of the line before. The grid is found in the pattern; no `DM` is asked.
+
+   With several unknowns a point, all of which depend on each other, the rows of a point are a tile. Where
+   each row depends on the one before it, as in a tridiagonal matrix, a tile is a block of successive rows.
+   Otherwise auto is by level: the rows of L at their earliest level and, if the pattern is symmetric, those
+   of U at their latest one.
+
+.seealso: `SyncILUAnalysis`, `PCSyncILUSetThreads()`, `PCSyncILUGetAnalysis()`, `MatSyncILUSetAnalysis()`
+@*/
+PC_SETTER(Analysis, SyncILUAnalysis, Enum)
+
+/*@
+   PCSyncILUGetAnalysis - Gets the order in which rows are handed out
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetAnalysis()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetAnalysis()`
+@*/
+PC_GETTER(Analysis, SyncILUAnalysis)
+
+/*@
+   MatSyncILUSetAnalysis - Sets the order in which rows are handed out, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `SYNCILU_ANALYSIS_AUTO` (default), `SYNCILU_ANALYSIS_NONE`, `SYNCILU_ANALYSIS_ASAP` or
+           `SYNCILU_ANALYSIS_ALAP`
+
+   Options Database Key:
+.  -pc_syncilu_analysis (auto|none|asap|alap) - the order
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetAnalysis()`.
+
+.seealso: `PCSyncILUSetAnalysis()`, `MatSyncILUGetAnalysis()`
+@*/
+MAT_SETTER(Analysis, SyncILUAnalysis, Enum)
+
+/*@
+   MatSyncILUGetAnalysis - Gets the order in which rows are handed out, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetAnalysis()`, `PCSyncILUSetAnalysis()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetAnalysis()`
+@*/
+MAT_GETTER(Analysis, SyncILUAnalysis)
+
+/*@
+   PCSyncILUSetSolve - Sets how the triangular solves run on a GPU
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - the strategy, default `SYNCILU_SOLVE_AUTO`
+
+   Options Database Key:
+.  -pc_syncilu_solve (auto|csr|ell) - the strategy
+
+   Level: advanced
+
+   Note:
+   Takes effect at the next symbolic phase. On the host a thread takes a row, whatever is asked for, and the
+   view says so.
+
+.seealso: `SyncILUSolve`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetSolve()`, `MatSyncILUSetSolve()`
+@*/
+PC_SETTER(Solve, SyncILUSolve, Enum)
+
+/*@
+   PCSyncILUGetSolve - Gets how the triangular solves run on a GPU
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetSolve()` or the option
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetSolve()`
+@*/
+PC_GETTER(Solve, SyncILUSolve)
+
+/*@
+   MatSyncILUSetSolve - Sets how the triangular solves run on a GPU, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - the strategy, default `SYNCILU_SOLVE_AUTO`
+
+   Options Database Key:
+.  -pc_syncilu_solve (auto|csr|ell) - the strategy
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetSolve()`.
+
+.seealso: `PCSyncILUSetSolve()`, `MatSyncILUGetSolve()`
+@*/
+MAT_SETTER(Solve, SyncILUSolve, Enum)
+
+/*@
+   MatSyncILUGetSolve - Gets how the triangular solves run on a GPU, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetSolve()`, `PCSyncILUSetSolve()` or the option
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetSolve()`
+@*/
+MAT_GETTER(Solve, SyncILUSolve)
+
+/*@
+   PCSyncILUSetThreads - Sets the number of threads on the host
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - from 1 to 4096 a rank, or `PETSC_DECIDE` (default) for the first number in the environment variable
+           OMP_NUM_THREADS, or 1 where that is not set
+
+   Options Database Key:
+.  -pc_syncilu_threads <n> - the number of threads
+
+   Level: intermediate
+
+   Notes:
+   Results are the same, bit for bit, with any number of threads. Each thread of a factorization needs work
+   space of one vector.
+
+   Takes effect at the next factorization or solve.
+
+.seealso: `PCSyncILUSetAnalysis()`, `PCSyncILUGetThreads()`, `MatSyncILUSetThreads()`
+@*/
+PC_SETTER(Threads, PetscInt, Int)
+
+/*@
+   PCSyncILUGetThreads - Gets the number of threads on the host
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetThreads()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetThreads()`
+@*/
+PC_GETTER(Threads, PetscInt)
+
+/*@
+   MatSyncILUSetThreads - Sets the number of threads on the host, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - from 1 to 4096 a rank, or `PETSC_DECIDE` (default) for the first number in the environment variable
+           OMP_NUM_THREADS, or 1 where that is not set
+
+   Options Database Key:
+.  -pc_syncilu_threads <n> - the number of threads
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetThreads()`.
+
+.seealso: `PCSyncILUSetThreads()`, `MatSyncILUGetThreads()`
+@*/
+MAT_SETTER(Threads, PetscInt, Int)
+
+/*@
+   MatSyncILUGetThreads - Gets the number of threads on the host, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetThreads()`, `PCSyncILUSetThreads()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetThreads()`
+@*/
+MAT_GETTER(Threads, PetscInt)
+
+/*@
+   PCSyncILUSetRelax - Sets the relaxation of a relaxed (modified) incomplete factorization
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - w, between 0 (default, plain ILU) and 1 (modified ILU)
+
+   Options Database Key:
+.  -pc_syncilu_relax <w> - the relaxation
+
+   Level: beginner
+
+   Notes:
+   What the elimination of row i drops is added, times w, to the diagonal of row i. With w = 1 the factor
+   keeps the row sums, LU e = A e. On elliptic problems values near 0.99 take a third of the iterations and
+   cost nothing more to apply. Relaxation is made for M-matrices and elliptic operators; elsewhere pivots may
+   shrink to nothing, which is a breakdown like any other.
+
+   Do not test w = 1 with the right-hand side A e: it is solved in one step.
+
+   Takes effect at the next factorization.
+
+   References:
+   I. Gustafsson, A class of first order factorization methods, BIT 18 (1978); O. Axelsson, G. Lindskog, On
+   the eigenvalue distribution of a class of preconditioning methods, Numer. Math. 48 (1986).
+
+.seealso: `PCSYNCILU`, `PCSyncILUGetRelax()`, `MatSyncILUSetRelax()`
+@*/
+PC_SETTER(Relax, PetscReal, Real)
+
+/*@
+   PCSyncILUGetRelax - Gets the relaxation of a relaxed (modified) incomplete factorization
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetRelax()` or the option
+
+   Level: beginner
+
+.seealso: `PCSyncILUSetRelax()`
+@*/
+PC_GETTER(Relax, PetscReal)
+
+/*@
+   MatSyncILUSetRelax - Sets the relaxation of a relaxed (modified) incomplete factorization, for a factored
+   matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - w, between 0 (default, plain ILU) and 1 (modified ILU)
+
+   Options Database Key:
+.  -pc_syncilu_relax <w> - the relaxation
+
+   Level: beginner
+
+   Note:
+   See `PCSyncILUSetRelax()`.
+
+.seealso: `PCSyncILUSetRelax()`, `MatSyncILUGetRelax()`
+@*/
+MAT_SETTER(Relax, PetscReal, Real)
+
+/*@
+   MatSyncILUGetRelax - Gets the relaxation of a relaxed (modified) incomplete factorization, of a factored
+   matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetRelax()`, `PCSyncILUSetRelax()` or the option
+
+   Level: beginner
+
+.seealso: `MatSyncILUSetRelax()`
+@*/
+MAT_GETTER(Relax, PetscReal)
+
+/*@
+   PCSyncILUSetCheck - Sets whether the serial reference runs beside, and results are compared
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_check (true|false) - compare
+
+   Level: developer
+
+   Notes:
+   Each factorization and each solve is done again by the serial reference, and a wrong row is an error,
+   PETSC_ERR_PLIB, that names it. The host must give the same bits. A GPU rounds differently: a row of the
+   factor, or a solution, that differs by more than 1e-10 is wrong if L U differs from the matrix, or L U x
+   from the right-hand side, by more than 1e-10 of the sum of the absolute values that are added up.
+
+   Takes effect at the next factorization. Where a GPU planned without the pattern of the symbolic phase, the
+   plan is made again for it.
+
+.seealso: `PCSYNCILU`, `PCSyncILUGetCheck()`, `MatSyncILUSetCheck()`
+@*/
+PC_SETTER(Check, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetCheck - Gets whether the serial reference runs beside, and results are compared
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetCheck()` or the option
+
+   Level: developer
+
+.seealso: `PCSyncILUSetCheck()`
+@*/
+PC_GETTER(Check, PetscBool)
+
+/*@
+   MatSyncILUSetCheck - Sets whether the serial reference runs beside, and results are compared, for a
+   factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_check (true|false) - compare
+
+   Level: developer
+
+   Note:
+   See `PCSyncILUSetCheck()`.
+
+.seealso: `PCSyncILUSetCheck()`, `MatSyncILUGetCheck()`
+@*/
+MAT_SETTER(Check, PetscBool, Bool)
+
+/*@
+   MatSyncILUGetCheck - Gets whether the serial reference runs beside, and results are compared, of a factored
+   matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetCheck()`, `PCSyncILUSetCheck()` or the option
+
+   Level: developer
+
+.seealso: `MatSyncILUSetCheck()`
+@*/
+MAT_GETTER(Check, PetscBool)

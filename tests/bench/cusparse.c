@@ -1,0 +1,419 @@
+/*
+   The baseline: factorizations and triangular solves of cuSPARSE.
+*/
+#include <petsctime.h>
+#include "kernels.h"
+#if defined(BENCH_KERNELS)
+
+/* cuSPARSE allocates inside too: what it holds is what the device has less. */
+static PetscErrorCode FreeBytes(double *bytes)
+{
+  size_t free, total;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCallCUDA(cudaMemGetInfo(&free, &total));
+  *bytes = (double)free;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factorizations. */
+typedef struct {
+  cusparseHandle_t      handle;
+  Subject              *s;
+  cusparseSolvePolicy_t policy;
+  cusparseMatDescr_t    descr;
+  csrilu02Info_t        info;
+  void                 *buffer;
+  double               *factor;
+  double                call; /* the last analysis alone */
+} Csrilu02;
+
+static PetscErrorCode Csrilu02Reset(Csrilu02 *c)
+{
+  PetscFunctionBegin;
+  if (c->info) (void)cusparseDestroyCsrilu02Info(c->info);
+  if (c->descr) (void)cusparseDestroyMatDescr(c->descr);
+  (void)cudaFree(c->buffer);
+  (void)cudaFree(c->factor);
+  (void)cudaGetLastError();
+  c->info   = NULL;
+  c->descr  = NULL;
+  c->buffer = NULL;
+  c->factor = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Csrilu02Analyze(void *ctx)
+{
+  Csrilu02         *c = (Csrilu02 *)ctx;
+  const SyncILUCSR *d = &c->s->device;
+  int               size;
+  PetscLogDouble    t0, t1;
+
+  PetscFunctionBegin;
+  PetscCallCUSPARSE(cusparseCreateMatDescr(&c->descr));
+  PetscCallCUSPARSE(cusparseCreateCsrilu02Info(&c->info));
+  PetscCallCUDA(cudaMalloc((void **)&c->factor, sizeof(double) * (size_t)d->nnz));
+  PetscCallCUSPARSE(cusparseDcsrilu02_bufferSize(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->info, &size));
+  PetscCallCUDA(cudaMalloc(&c->buffer, size));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscTime(&t0));
+  PetscCallCUSPARSE(cusparseDcsrilu02_analysis(c->handle, d->n, d->nnz, c->descr, d->a, d->i, d->j, c->info, c->policy, c->buffer));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscTime(&t1));
+  c->call = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* It factors in place. The copy is not part of its time, though a preconditioner needs it. */
+static PetscErrorCode Csrilu02Copy(void *ctx)
+{
+  Csrilu02         *c = (Csrilu02 *)ctx;
+  const SyncILUCSR *d = &c->s->device;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemcpy(c->factor, d->a, sizeof(double) * (size_t)d->nnz, cudaMemcpyDeviceToDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Csrilu02Factor(void *ctx)
+{
+  Csrilu02         *c = (Csrilu02 *)ctx;
+  const SyncILUCSR *d = &c->s->device;
+
+  PetscFunctionBegin;
+  PetscCallCUSPARSE(cusparseDcsrilu02(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->info, c->policy, c->buffer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Entries of a row of L or of U against the reference's, relative to the largest of them; a NaN is an
+   infinite error.
+*/
+static double RowError(PetscInt n, const double *got, const double *want)
+{
+  double diff = 0.0, max = 0.0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    if (isnan(got[k])) return INFINITY;
+    diff = fmax(diff, fabs(got[k] - want[k]));
+    max  = fmax(max, fabs(want[k]));
+  }
+  return diff > 0.0 ? diff / max : 0.0;
+}
+
+static PetscErrorCode Csrilu02Check(Csrilu02 *c, double *error)
+{
+  Subject              *s = c->s;
+  const SyncILUPattern *q = &s->c.pattern;
+  double               *want;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemcpy(s->copy, c->factor, sizeof(double) * (size_t)s->c.csr.nnz, cudaMemcpyDeviceToHost));
+  PetscCall(PetscMalloc1(s->c.n, &want));
+  *error = 0.0;
+  for (PetscInt i = 0; i < s->c.n; i++) {
+    const PetscInt nl = q->lptr[i + 1] - q->lptr[i], nu = q->uptr[i + 1] - q->uptr[i];
+    const double  *row = s->copy + s->c.csr.i[i];
+
+    *error  = fmax(*error, RowError(nl, row, s->c.ref + q->lptr[i]));
+    want[0] = 1.0 / s->c.ref[s->c.nl + s->c.nu + i];
+    for (PetscInt k = 0; k < nu; k++) want[1 + k] = s->c.ref[s->c.nl + q->uptr[i] + k];
+    *error = fmax(*error, RowError(nu + 1, row + nl, want));
+  }
+  PetscCall(PetscFree(want));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Csrilu02Measure(const Bench *bench, Csrilu02 *c, Row *row)
+{
+  BenchSample analysis = {0}, first = {0}, call = {0};
+  double      seconds = 0.0, before, after;
+
+  PetscFunctionBegin;
+  for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
+    double a = 0.0, f = 0.0;
+
+    PetscCall(Csrilu02Reset(c));
+    PetscCall(FreeBytes(&before));
+    PetscCall(TimeCall(NULL, Csrilu02Analyze, c, &a));
+    PetscCall(TimeCall(Csrilu02Copy, Csrilu02Factor, c, &f));
+    if (r < 0) continue;
+    analysis.t[analysis.n++] = a;
+    first.t[first.n++]       = f;
+    call.t[call.n++]         = c->call;
+    seconds += a + f;
+  }
+  PetscCall(FreeBytes(&after));
+  row->bytes = before - after;
+  row->call  = BenchMedian(&call);
+  PetscCall(TimeKeep(row, ANALYSIS, &analysis));
+  PetscCall(TimeKeep(row, FIRST, &first));
+  PetscCall(Csrilu02Check(c, &row->error[FIRST]));
+  PetscCall(TimeOnHost(bench, row, REFACTOR, Csrilu02Copy, Csrilu02Factor, c));
+  PetscCall(Csrilu02Check(c, &row->error[REFACTOR]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureCsrilu02(const Bench *bench, int policy, Subject *s, Row *row)
+{
+  Csrilu02 c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&c, sizeof(c)));
+  c.handle = bench->handle;
+  c.s      = s;
+  c.policy = (cusparseSolvePolicy_t)policy;
+  BenchTry(Csrilu02Measure(bench, &c, row), row->why, sizeof(row->why), &row->failed);
+  PetscCall(Csrilu02Reset(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The two triangular solves by SpSV, or of many right-hand sides by SpSM. */
+typedef struct {
+  cusparseHandle_t     handle;
+  Subject             *s;
+  PetscBool            many;
+  int                  algorithm;
+  cusparseOperation_t  op;
+  cusparseSpMatDescr_t matrix[2]; /* L, U */
+  cusparseDnVecDescr_t vec[3];    /* b, y, x */
+  cusparseDnMatDescr_t mat[3];
+  cusparseSpSVDescr_t  spsv[2]; /* in the order of the solves, as are the next two */
+  cusparseSpSMDescr_t  spsm[2];
+  void                *buffer[2];
+  double               call;
+} Triangles;
+
+static PetscErrorCode TrianglesReset(Triangles *t)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    if (t->spsv[k]) (void)cusparseSpSV_destroyDescr(t->spsv[k]);
+    if (t->spsm[k]) (void)cusparseSpSM_destroyDescr(t->spsm[k]);
+    if (t->matrix[k]) (void)cusparseDestroySpMat(t->matrix[k]);
+    (void)cudaFree(t->buffer[k]);
+    t->spsv[k]   = NULL;
+    t->spsm[k]   = NULL;
+    t->matrix[k] = NULL;
+    t->buffer[k] = NULL;
+  }
+  for (int k = 0; k < 3; k++) {
+    if (t->vec[k]) (void)cusparseDestroyDnVec(t->vec[k]);
+    if (t->mat[k]) (void)cusparseDestroyDnMat(t->mat[k]);
+    t->vec[k] = NULL;
+    t->mat[k] = NULL;
+  }
+  (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The triangle of the k-th solve: L first, but U^T first. */
+static cusparseSpMatDescr_t TrianglesMatrix(const Triangles *t, int k)
+{
+  return t->matrix[t->op == CUSPARSE_OPERATION_NON_TRANSPOSE ? k : 1 - k];
+}
+
+static PetscErrorCode TrianglesDescribe(Triangles *t)
+{
+  Subject          *s    = t->s;
+  const SyncILUCSR *d    = &s->device;
+  double *const     v[3] = {s->db, s->dy, s->dx};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; k++) {
+    if (t->many) PetscCallCUSPARSE(cusparseCreateDnMat(&t->mat[k], d->n, COLUMNS, d->n, v[k], CUDA_R_64F, CUSPARSE_ORDER_COL));
+    else PetscCallCUSPARSE(cusparseCreateDnVec(&t->vec[k], d->n, v[k], CUDA_R_64F));
+  }
+  for (int k = 0; k < 2; k++) {
+    cusparseFillMode_t uplo = k ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+    cusparseDiagType_t diag = k ? CUSPARSE_DIAG_TYPE_NON_UNIT : CUSPARSE_DIAG_TYPE_UNIT;
+
+    PetscCallCUSPARSE(cusparseCreateCsr(&t->matrix[k], d->n, d->n, d->nnz, (void *)d->i, (void *)d->j, s->factor, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                                        CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
+    PetscCallCUSPARSE(cusparseSpMatSetAttribute(t->matrix[k], CUSPARSE_SPMAT_FILL_MODE, &uplo, sizeof(uplo)));
+    PetscCallCUSPARSE(cusparseSpMatSetAttribute(t->matrix[k], CUSPARSE_SPMAT_DIAG_TYPE, &diag, sizeof(diag)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpSVAnalyze(Triangles *t, int k)
+{
+  const double            one = 1.0;
+  const cusparseSpSVAlg_t alg = (cusparseSpSVAlg_t)t->algorithm;
+  cusparseSpMatDescr_t    A   = TrianglesMatrix(t, k);
+  size_t                  size;
+  PetscLogDouble          t0, t1;
+
+  PetscFunctionBegin;
+  PetscCallCUSPARSE(cusparseSpSV_createDescr(&t->spsv[k]));
+  PetscCallCUSPARSE(cusparseSpSV_bufferSize(t->handle, t->op, &one, A, t->vec[k], t->vec[k + 1], CUDA_R_64F, alg, t->spsv[k], &size));
+  PetscCallCUDA(cudaMalloc(&t->buffer[k], size ? size : 1));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscTime(&t0));
+  PetscCallCUSPARSE(cusparseSpSV_analysis(t->handle, t->op, &one, A, t->vec[k], t->vec[k + 1], CUDA_R_64F, alg, t->spsv[k], t->buffer[k]));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscTime(&t1));
+  t->call += t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpSMAnalyze(Triangles *t, int k)
+{
+  const double              one = 1.0;
+  const cusparseSpSMAlg_t   alg = (cusparseSpSMAlg_t)t->algorithm;
+  const cusparseOperation_t as  = CUSPARSE_OPERATION_NON_TRANSPOSE; /* of the right-hand sides */
+  cusparseSpMatDescr_t      A   = TrianglesMatrix(t, k);
+  size_t                    size;
+  PetscLogDouble            t0, t1;
+
+  PetscFunctionBegin;
+  PetscCallCUSPARSE(cusparseSpSM_createDescr(&t->spsm[k]));
+  PetscCallCUSPARSE(cusparseSpSM_bufferSize(t->handle, t->op, as, &one, A, t->mat[k], t->mat[k + 1], CUDA_R_64F, alg, t->spsm[k], &size));
+  PetscCallCUDA(cudaMalloc(&t->buffer[k], size ? size : 1));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscTime(&t0));
+  PetscCallCUSPARSE(cusparseSpSM_analysis(t->handle, t->op, as, &one, A, t->mat[k], t->mat[k + 1], CUDA_R_64F, alg, t->spsm[k], t->buffer[k]));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscTime(&t1));
+  t->call += t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TrianglesAnalyze(void *ctx)
+{
+  Triangles *t = (Triangles *)ctx;
+
+  PetscFunctionBegin;
+  t->call = 0.0;
+  PetscCall(TrianglesDescribe(t));
+  for (int k = 0; k < 2; k++) {
+    if (t->many) PetscCall(SpSMAnalyze(t, k));
+    else PetscCall(SpSVAnalyze(t, k));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TrianglesSolve(void *ctx)
+{
+  Triangles                *t   = (Triangles *)ctx;
+  const double              one = 1.0;
+  const cusparseOperation_t as  = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    cusparseSpMatDescr_t A = TrianglesMatrix(t, k);
+
+    if (t->many)
+      PetscCallCUSPARSE(cusparseSpSM_solve(t->handle, t->op, as, &one, A, t->mat[k], t->mat[k + 1], CUDA_R_64F, (cusparseSpSMAlg_t)t->algorithm, t->spsm[k]));
+    else PetscCallCUSPARSE(cusparseSpSV_solve(t->handle, t->op, &one, A, t->vec[k], t->vec[k + 1], CUDA_R_64F, (cusparseSpSVAlg_t)t->algorithm, t->spsv[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+  #if CUSPARSE_VERSION >= 12100
+static PetscErrorCode TrianglesUpdate(void *ctx)
+{
+  Triangles *t = (Triangles *)ctx;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) PetscCallCUSPARSE(cusparseSpSV_updateMatrix(t->handle, t->spsv[k], t->s->factor, CUSPARSE_SPSV_UPDATE_GENERAL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+  #endif
+
+/* Analysis and solves with one operation; their times go to the two phases. */
+static PetscErrorCode TrianglesMeasure(const Bench *bench, Triangles *t, Row *row, Phase analysis, Phase solve)
+{
+  BenchSample s = {0}, call = {0};
+  double      seconds = 0.0, before, after;
+
+  PetscFunctionBegin;
+  t->op = solve == TRANSPOSED ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE;
+  for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
+    double a = 0.0;
+
+    PetscCall(TrianglesReset(t));
+    PetscCall(FreeBytes(&before));
+    PetscCall(TimeCall(NULL, TrianglesAnalyze, t, &a));
+    if (r < 0) continue;
+    s.t[s.n++]       = a;
+    call.t[call.n++] = t->call;
+    seconds += a;
+  }
+  PetscCall(FreeBytes(&after));
+  PetscCall(TimeKeep(row, analysis, &s));
+  if (analysis == ANALYSIS) {
+    row->bytes = before - after;
+    row->call  = BenchMedian(&call);
+  }
+  #if CUSPARSE_VERSION >= 12100
+  if (solve == SOLVE) PetscCall(TimeOnStream(bench, row, UPDATE, TrianglesUpdate, t));
+  #endif
+  PetscCall(TimeOnStream(bench, row, solve, TrianglesSolve, t));
+  PetscCall(SubjectCheck(t->s, solve, &row->error[solve]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpSVMeasure(const Bench *bench, Triangles *t, Row *row)
+{
+  PetscFunctionBegin;
+  PetscCall(TrianglesMeasure(bench, t, row, ANALYSIS, SOLVE));
+  PetscCall(TrianglesMeasure(bench, t, row, TANALYSIS, TRANSPOSED));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureTriangles(const Bench *bench, PetscBool many, int algorithm, Subject *s, Row *row)
+{
+  Triangles t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&t, sizeof(t)));
+  t.handle    = bench->handle;
+  t.s         = s;
+  t.many      = many;
+  t.algorithm = algorithm;
+  if (many) BenchTry(TrianglesMeasure(bench, &t, row, ANALYSIS, MANY), row->why, sizeof(row->why), &row->failed);
+  else BenchTry(SpSVMeasure(bench, &t, row), row->why, sizeof(row->why), &row->failed);
+  PetscCall(TrianglesReset(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureSpSV(const Bench *bench, int algorithm, Subject *s, Row *row)
+{
+  return MeasureTriangles(bench, PETSC_FALSE, algorithm, s, row);
+}
+
+static PetscErrorCode MeasureSpSM(const Bench *bench, int algorithm, Subject *s, Row *row)
+{
+  return MeasureTriangles(bench, PETSC_TRUE, algorithm, s, row);
+}
+
+/*
+   All that cuSPARSE offers. Up to CUDA 13.0 SpSV and SpSM have one algorithm each; another one is another
+   row. The best row of a phase is what ours is compared with.
+*/
+static const struct {
+  const char *name;
+  PetscErrorCode (*measure)(const Bench *, int, Subject *, Row *);
+  int choice; /* policy or algorithm */
+} baselines[] = {
+  {"csrilu02 level",    MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_USE_LEVEL},
+  {"csrilu02 no level", MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_NO_LEVEL },
+  {"SpSV",              MeasureSpSV,     CUSPARSE_SPSV_ALG_DEFAULT      },
+  {"SpSM",              MeasureSpSM,     CUSPARSE_SPSM_ALG_DEFAULT      }
+};
+
+const char *BaselineName(int k)
+{
+  return k < (int)PETSC_STATIC_ARRAY_LENGTH(baselines) ? baselines[k].name : NULL;
+}
+
+PetscErrorCode MeasureBaseline(const Bench *bench, int k, Subject *s, Row *row)
+{
+  PetscFunctionBegin;
+  PetscCall((*baselines[k].measure)(bench, baselines[k].choice, s, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

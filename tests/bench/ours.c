@@ -1,0 +1,145 @@
+/*
+   The measurements of our engine.
+*/
+#include "kernels.h"
+#if defined(BENCH_KERNELS)
+  #include "../check.h"
+
+typedef struct {
+  const Strategy *strategy;
+  Subject        *s;
+  SyncILUEngine   e;
+  SyncILUCSR      csr;
+  PetscBool       other; /* which of the two sets of values */
+} Ours;
+
+static PetscErrorCode Analyze(void *ctx)
+{
+  Ours     *o = (Ours *)ctx;
+  PetscBool taken;
+
+  PetscFunctionBegin;
+  PetscCall(EngineAdopt(&o->strategy->settings, &o->s->c.csr, &o->csr, &taken, &o->e));
+  PetscCheck(taken, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The backend does not take the rows as the pattern");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(void *ctx)
+{
+  Ours *o = (Ours *)ctx;
+
+  PetscFunctionBegin;
+  o->csr.a = o->other ? o->s->other : o->s->device.a;
+  PetscCall(EngineFactorUnshifted(o->e, &o->s->c.csr, &o->csr, o->s->c.piv.zeropivot));
+  PetscCheck(o->e->status.row < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Pivot %g rejected in row %" PetscInt_FMT, (double)o->e->status.pivot, o->e->status.row);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChangeValues(void *ctx)
+{
+  Ours *o = (Ours *)ctx;
+
+  o->other = (PetscBool)!o->other;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode SolveColumns(Ours *o, SyncILUTranspose trans, PetscInt columns)
+{
+  PetscFunctionBegin;
+  PetscCall(SyncILUEngineSolve(o->e, trans, columns, o->s->db, o->csr.n, o->s->dx, o->csr.n, PETSC_MEMTYPE_DEVICE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(void *ctx)
+{
+  return SolveColumns((Ours *)ctx, SYNCILU_NOTRANS, 1);
+}
+
+static PetscErrorCode SolveTransposed(void *ctx)
+{
+  return SolveColumns((Ours *)ctx, SYNCILU_TRANS, 1);
+}
+
+static PetscErrorCode SolveMany(void *ctx)
+{
+  return SolveColumns((Ours *)ctx, SYNCILU_NOTRANS, COLUMNS);
+}
+
+/* The factorization that ran. */
+static PetscErrorCode WhatRuns(SyncILUEngine e, Row *row)
+{
+  char        text[2048];
+  const char *value;
+
+  PetscFunctionBegin;
+  PetscCall(EngineView(e, text, sizeof(text)));
+  value = CheckViewValue(text, "factorization");
+  if (value) (void)sscanf(value, "%15[a-z]", row->factorization);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Measure(const Bench *bench, Ours *o, Row *row)
+{
+  BenchSample       analysis = {0}, first = {0};
+  SyncILUStatistics stats;
+  double            seconds = 0.0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
+    double a = 0.0, f = 0.0;
+
+    PetscCall(SyncILUEngineDestroy(&o->e));
+    PetscCall(TimeCall(NULL, Analyze, o, &a));
+    PetscCall(TimeCall(NULL, Factor, o, &f));
+    if (r < 0) continue;
+    analysis.t[analysis.n++] = a;
+    first.t[first.n++]       = f;
+    seconds += a + f;
+  }
+  PetscCall(TimeKeep(row, ANALYSIS, &analysis));
+  PetscCall(TimeKeep(row, FIRST, &first));
+  PetscCall(WhatRuns(o->e, row));
+  PetscCall(Solve(o));
+  PetscCall(SubjectCheck(o->s, SOLVE, &row->error[FIRST]));
+  PetscCall(TimeOnHost(bench, row, REFACTOR, ChangeValues, Factor, o));
+  if (o->other) { /* the reference has the first values alone */
+    o->other = PETSC_FALSE;
+    PetscCall(Factor(o));
+  }
+  PetscCall(Solve(o));
+  PetscCall(SubjectCheck(o->s, SOLVE, &row->error[REFACTOR]));
+  PetscCall(TimeOnStream(bench, row, SOLVE, Solve, o));
+  PetscCall(SubjectCheck(o->s, SOLVE, &row->error[SOLVE]));
+  PetscCall(SyncILUEngineStatistics(o->e, &stats));
+  row->bytes = (double)stats.bytes;
+  PetscCall(TimeOnStream(bench, row, TRANSPOSED, SolveTransposed, o));
+  PetscCall(SubjectCheck(o->s, TRANSPOSED, &row->error[TRANSPOSED]));
+  PetscCall(TimeOnHost(bench, row, TFIRST, Factor, SolveTransposed, o));
+  PetscCall(SubjectCheck(o->s, TFIRST, &row->error[TFIRST]));
+  PetscCall(TimeOnStream(bench, row, MANY, SolveMany, o));
+  PetscCall(SubjectCheck(o->s, MANY, &row->error[MANY]));
+  PetscCall(SyncILUEngineStatistics(o->e, &stats));
+  row->bytes_all = (double)stats.bytes;
+  PetscCheck(stats.levels[0] == o->s->levels[0] && stats.levels[1] == o->s->levels[1], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The statistics say %" PetscInt_FMT " and %" PetscInt_FMT " levels", stats.levels[0], stats.levels[1]);
+  if (bench->view) PetscCall((*o->e->ops->view)(o->e, PETSC_VIEWER_STDOUT_SELF));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MeasureOurs(const Bench *bench, const Strategy *strategy, Subject *s, Row *row)
+{
+  Ours      o;
+  PetscBool failed;
+  char      why[WHY]; /* what fails after a failure is no second one */
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&o, sizeof(o)));
+  o.strategy = strategy;
+  o.s        = s;
+  o.csr      = s->device;
+  BenchTry(Measure(bench, &o, row), row->why, sizeof(row->why), &row->failed);
+  BenchTry(SyncILUEngineDestroy(&o.e), why, sizeof(why), &failed);
+  (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

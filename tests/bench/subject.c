@@ -1,0 +1,184 @@
+/*
+   The matrix that bench_kernels measures, and what its results are compared with.
+*/
+#include "kernels.h"
+#if defined(BENCH_KERNELS)
+  #include "../generate.h"
+  #include "../gpu.h"
+  #include "../load.h"
+  #include "host/host.h"
+
+/*
+   Column r of the right-hand sides is the first one times 2^-r. So the reference's solution of the first one
+   tells all others to the last bit, and a column in another one's place is seen.
+*/
+static double Scale(PetscInt column)
+{
+  return ldexp(1.0, -(int)column);
+}
+
+/* Arrays on the device that are computed from the matrix and its factor. */
+static PetscErrorCode UploadAll(Subject *s)
+{
+  const Case           *c = &s->c;
+  const SyncILUPattern *p = &c->pattern;
+  const size_t          n = (size_t)c->n, nnz = (size_t)c->csr.nnz;
+  double               *v = s->copy;
+
+  PetscFunctionBegin;
+  PetscCall(CSRUpload(&c->csr, &s->device));
+  /* smaller beside the diagonal: what was dominant stays so */
+  for (PetscInt i = 0; i < c->n; i++) {
+    for (PetscInt k = c->csr.i[i]; k < c->csr.i[i + 1]; k++) v[k] = c->csr.a[k] * (c->csr.j[k] == i ? 1.0 : 0.9);
+  }
+  PetscCall(Upload(v, sizeof(double) * nnz, &s->other));
+  for (PetscInt i = 0; i < c->n; i++) {
+    PetscInt k = c->csr.i[i];
+
+    for (PetscInt q = p->lptr[i]; q < p->lptr[i + 1]; q++) v[k++] = c->ref[q];
+    v[k++] = 1.0 / c->ref[c->nl + c->nu + i];
+    for (PetscInt q = p->uptr[i]; q < p->uptr[i + 1]; q++) v[k++] = c->ref[c->nl + q];
+  }
+  PetscCall(Upload(v, sizeof(double) * nnz, &s->factor));
+  PetscCall(Upload(NULL, sizeof(double) * n * COLUMNS, &s->db));
+  PetscCall(Upload(NULL, sizeof(double) * n * COLUMNS, &s->dx));
+  PetscCall(Upload(NULL, sizeof(double) * n * COLUMNS, &s->dy));
+  for (PetscInt r = 0; r < COLUMNS; r++) {
+    for (PetscInt i = 0; i < c->n; i++) v[i] = Scale(r) * c->b[i];
+    PetscCallCUDA(cudaMemcpy(s->db + (size_t)r * n, v, sizeof(double) * n, cudaMemcpyHostToDevice));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HasDiagonal(Mat A, PetscBool *has)
+{
+  const PetscInt *i, *j;
+  PetscInt        n;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No access to the rows");
+  *has = PETSC_TRUE;
+  for (PetscInt row = 0; row < n && *has; row++) {
+    PetscInt at;
+
+    PetscCall(PetscFindInt(row, i[row + 1] - i[row], j + i[row], &at));
+    *has = (PetscBool)(at >= 0);
+  }
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SubjectCreate(const char *name, PetscBool file, Subject *s)
+{
+  PetscRandom rand;
+  PetscInt   *level, width;
+  PetscBool   diagonal = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  /* always the same seed: a matrix does not depend on those before it */
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscRandomSetType(rand, PETSCRAND48));
+  if (file) {
+    PetscCall(BenchFileName(name, s->name, sizeof(s->name)));
+    PetscCall(LoadMatrix(PETSC_COMM_SELF, name, MATSEQAIJ, &s->A));
+  } else {
+    PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
+    PetscCall(GenerateMatrix(name, 100000, rand, &s->A));
+  }
+  PetscCall(HasDiagonal(s->A, &diagonal));
+  if (!diagonal) {
+    PetscCall(PetscStrncpy(s->unfit, "diagonal entries are missing", sizeof(s->unfit)));
+    PetscCall(PetscRandomDestroy(&rand));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  BenchProgress("%s: serial reference", s->name);
+  PetscCall(CaseCreate(s->A, MATORDERINGNATURAL, 0, 0.0, rand, &s->c));
+  PetscCall(PetscRandomDestroy(&rand));
+  if (s->c.status.row >= 0) {
+    PetscCall(PetscSNPrintf(s->unfit, sizeof(s->unfit), "zero pivot in row %" PetscInt_FMT, s->c.status.row));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(s->c.n, &level));
+  PetscCall(SyncILUHostLevels(s->c.n, s->c.pattern.lptr, s->c.pattern.lcol, PETSC_TRUE, level, &s->levels[0], &width));
+  PetscCall(SyncILUHostLevels(s->c.n, s->c.pattern.uptr, s->c.pattern.ucol, PETSC_FALSE, level, &s->levels[1], &width));
+  PetscCall(PetscFree(level));
+  PetscCall(PetscMalloc1(PetscMax(s->c.n, s->c.csr.nnz), &s->copy));
+  PetscCall(UploadAll(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SubjectDestroy(Subject *s)
+{
+  PetscFunctionBegin;
+  if (s->c.A) PetscCall(CaseDestroy(&s->c));
+  PetscCall(MatDestroy(&s->A));
+  PetscCall(PetscFree(s->copy));
+  (void)cudaFree((void *)s->device.i);
+  (void)cudaFree((void *)s->device.j);
+  (void)cudaFree((void *)s->device.a);
+  (void)cudaFree(s->other);
+  (void)cudaFree(s->factor);
+  (void)cudaFree(s->db);
+  (void)cudaFree(s->dx);
+  (void)cudaFree(s->dy);
+  (void)cudaGetLastError(); /* what failed here failed before, and was reported */
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double SubjectBound(const Bench *bench, const Subject *s, Phase phase)
+{
+  const double n = s->c.n, nnz = s->c.csr.nnz, both = s->levels[0] + s->levels[1];
+  double       bytes, levels;
+
+  switch (phase) {
+  case ANALYSIS: /* reads the pattern; the levels of L and U do not wait for each other */
+    bytes  = 4 * (nnz + n + 1);
+    levels = PetscMax(s->levels[0], s->levels[1]);
+    break;
+  case FIRST:
+  case REFACTOR: /* reads the pattern and the values, writes the factor */
+    bytes  = 20 * nnz + 4 * (n + 1);
+    levels = s->levels[0];
+    break;
+  case SOLVE:
+  case TRANSPOSED: /* reads the factor with its diagonal, and each triangle reads a vector and writes one */
+    bytes  = 12 * (nnz - n) + 8 * n + 32 * n;
+    levels = both;
+    break;
+  case MANY:
+    bytes  = 12 * (nnz - n) + 8 * n + 32 * n * COLUMNS;
+    levels = both;
+    break;
+  default:
+    return NAN;
+  }
+  return PetscMax(bytes / bench->bandwidth, levels * HOP);
+}
+
+PetscErrorCode SubjectCheck(Subject *s, Phase phase, double *error)
+{
+  const size_t   n      = (size_t)s->c.n;
+  const PetscInt column = phase == MANY ? COLUMNS - 1 : 0;
+  const double  *x = s->c.x[phase == TRANSPOSED || phase == TFIRST], scale = Scale(column);
+  double         max = 0.0, diff = 0.0;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCallCUDA(cudaMemcpy(s->copy, s->dx + (size_t)column * n, sizeof(double) * n, cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < n; i++) {
+    const double d = fabs(s->copy[i] - scale * x[i]);
+
+    max = PetscMax(max, fabs(scale * x[i]));
+    if (!(d <= diff)) diff = d; /* keeps a NaN, then finds it below */
+    if (isnan(diff)) break;
+  }
+  *error = isnan(diff) ? INFINITY : max > 0 ? diff / max : diff;
+  /* what follows must not find this result in place of its own */
+  PetscCallCUDA(cudaMemset(s->dx, 0xff, sizeof(double) * n * COLUMNS));
+  PetscCallCUDA(cudaDeviceSynchronize()); /* PETSc's stream does not wait for the default stream */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

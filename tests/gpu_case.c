@@ -1,0 +1,29 @@
+/*
+   See gpu_case.h.
+*/
+#include "gpu_case.h"
+
+PetscErrorCode EngineAdopt(const SyncILUSettings *settings, const SyncILUCSR *host, const SyncILUCSR *device, PetscBool *taken, SyncILUEngine *e)
+{
+  const SyncILUFill fill   = {0, 0};
+  Arrays            arrays = {host, device};
+  SyncILUSource     source;
+
+  PetscFunctionBegin;
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(SyncILUEngineCreate(settings, host->n, &source, NULL, NULL, fill, e));
+  *taken = (PetscBool) !(*e)->pattern.lptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EngineFactorUnshifted(SyncILUEngine e, const SyncILUCSR *host, const SyncILUCSR *device, PetscReal zeropivot)
+{
+  MatFactorInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = zeropivot;
+  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
+  PetscCall(EngineFactor(e, host, device, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,17 @@
+/*
+   Engines of the CUDA backend in tests and benches, beside those of case.h.
+*/
+#ifndef SYNCILU_GPU_CASE_H
+#define SYNCILU_GPU_CASE_H
+
+#include "case.h"
+
+/*
+   An engine for ILU(0) of a matrix on the host and, unless that is NULL, on the device; whether its backend
+   took the rows as the pattern.
+*/
+extern PetscErrorCode EngineAdopt(const SyncILUSettings *, const SyncILUCSR *host, const SyncILUCSR *device, PetscBool *taken, SyncILUEngine *);
+/* A factorization without shift. */
+extern PetscErrorCode EngineFactorUnshifted(SyncILUEngine, const SyncILUCSR *host, const SyncILUCSR *device, PetscReal zeropivot);
+
+#endif

@@ -1,0 +1,315 @@
+static char help[] = "The rooms of the CUDA backend one by one, without an engine: orders against the host's levels, storage against CSR,\n\
+transposes; what auto leaves to the host; fingerprints.\n\n";
+
+#include "check.h"
+#include "case.h"
+#include "cuda/cuda.h"
+#include "host/host.h"
+#include "gpu.h"
+
+static const char *const matrices[] = {"diagonal:50", "tridiagonal:2200", "arrow:70",       "denserow:90",     "random:400",
+                                       "7pt:9x6x7",   "27pt:5x4x4",       "15pt_rcm:6x5x4", "elasticity:4x3x3"};
+enum {
+  MATRICES = sizeof(matrices) / sizeof(matrices[0])
+};
+
+/* A plan with the pattern of a case, as far as its statistics. */
+typedef struct {
+  Plan            plan;
+  SyncILUSettings settings;
+  int             before;
+} Room;
+
+static PetscErrorCode RoomCreate(const Case *c, SyncILUAnalysis analysis, PetscBool tiles, Room *room)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(room, sizeof(*room)));
+  SyncILUSettingsInitialize(&room->settings);
+  room->settings.analysis = analysis;
+  PetscCall(PlanCreate(&room->plan, &room->settings));
+  PetscCall(PlanEnter(&room->plan, &room->before));
+  PetscCall(PlanUpload(&room->plan, &c->pattern));
+  tiles = (PetscBool)(tiles && PlanMayTile(&room->plan));
+  PetscCall(PlanFindStatistics(&room->plan, tiles));
+  if (tiles) PetscCall(PlanTile(&room->plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RoomDestroy(Room *room)
+{
+  PetscFunctionBegin;
+  CHECK(!room->plan.unfit[0], "out of memory: %s", room->plan.unfit);
+  PetscCall(PlanLeave(&room->plan, room->before));
+  PetscCall(PlanDestroy(&room->plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether rows are a permutation, and each comes after those it depends on. */
+static void CheckOrder(const int *row, PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt *position, const char *what)
+{
+  PetscInt bad = -1;
+
+  for (PetscInt i = 0; i < n; i++) position[i] = -1;
+  for (PetscInt q = 0; q < n; q++) {
+    if (row[q] < 0 || row[q] >= n || position[row[q]] >= 0) bad = q;
+    else position[row[q]] = q;
+  }
+  CHECK(bad < 0, "%s: position %" PetscInt_FMT " has no row of its own", what, bad);
+  if (bad >= 0) return;
+  for (PetscInt i = 0; i < n && bad < 0; i++) {
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
+      if (position[col[k]] > position[i]) bad = i;
+    }
+  }
+  CHECK(bad < 0, "%s: row %" PetscInt_FMT " comes before one it depends on", what, bad);
+}
+
+/* The order by levels has the levels of the host, and is stable. */
+static PetscErrorCode TestLevels(const Case *c, const char *name, SyncILUAnalysis analysis)
+{
+  const SyncILUPattern *p = &c->pattern;
+  const PetscInt        n = c->n;
+  PetscInt             *want, *position;
+  int                  *row;
+  Room                  room;
+
+  PetscFunctionBegin;
+  Watch("levels of %s", name);
+  PetscCall(RoomCreate(c, analysis, PETSC_FALSE, &room));
+  PetscCall(PetscMalloc3(n, &want, n, &position, n, &row));
+  for (int k = 0; k < 2; k++) {
+    const Part      part = k ? PART_U : PART_L;
+    const PetscInt *ptr = k ? p->uptr : p->lptr, *col = k ? p->ucol : p->lcol;
+    PetscInt        nlevels, width;
+    int            *level, levels;
+    char            what[128];
+    Order           order;
+    PetscBool       sorted = PETSC_TRUE;
+
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s of %s", SyncILUAnalyses[analysis], k ? "U" : "L", name));
+    PetscCall(SyncILUHostLevels(n, ptr, col, (PetscBool)!k, want, &nlevels, &width));
+    if (analysis == SYNCILU_ANALYSIS_ALAP || (k && room.plan.reversed)) PetscCall(SyncILUHostLevelsLate(n, ptr, col, (PetscBool)!k, nlevels, want));
+    PetscCall(PlanGetLevels(&room.plan, part, &level, &levels));
+    CHECK(levels == nlevels, "%s: %d levels, the host counts %" PetscInt_FMT, what, levels, nlevels);
+    PetscCall(OrderCreate(&room.plan, &room.plan.memory, part, level, levels, 0, &order));
+    if (analysis == SYNCILU_ANALYSIS_ASAP)
+      CHECK(room.plan.width[k] == width, "%s: %d rows on the widest level, the host counts %" PetscInt_FMT, what, room.plan.width[k], width);
+    PetscCall(DeviceReadBack(room.plan.stream, row, order.row, (size_t)n * sizeof(int)));
+    CheckOrder(row, n, ptr, col, position, what);
+    for (PetscInt q = 1; q < n; q++) {
+      if (analysis == SYNCILU_ANALYSIS_NONE) sorted = (PetscBool)(sorted && row[q] == row[q - 1] + (k ? -1 : 1));
+      else sorted = (PetscBool)(sorted && (want[row[q - 1]] < want[row[q]] || (want[row[q - 1]] == want[row[q]] && row[q - 1] < row[q])));
+    }
+    CHECK(sorted, "%s: not sorted by the levels of the host", what);
+  }
+  PetscCall(PetscFree3(want, position, row));
+  PetscCall(RoomDestroy(&room));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The four triangles of a strategy: their rows, their orders, and what their storage gives back. */
+static PetscErrorCode TestTriangles(const Case *c, const char *name, const SolveOps *ops, PetscBool tiles)
+{
+  const SyncILUPattern *p = &c->pattern;
+  const PetscInt        n = c->n;
+  Triangle              t[4];
+  PetscInt             *ptr[4], *col[4], *position;
+  int                  *row, *columns, *diag;
+  PetscScalar          *val, *back;
+  double               *device, *pivot;
+  Factor                factor;
+  Room                  room;
+
+  PetscFunctionBegin;
+  Watch("triangles of %s by %s", name, SyncILUSolves[ops->type]);
+  PetscCall(RoomCreate(c, tiles ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP, tiles, &room));
+  PetscCall(PetscMalloc5(n, &position, n, &row, n, &diag, room.plan.nnz, &val, room.plan.nnz, &back));
+  for (int k = 0; k < 2; k++) { /* those of the transposes are made here */
+    const PetscInt *fp = k ? p->uptr : p->lptr, *fc = k ? p->ucol : p->lcol;
+
+    ptr[k] = (PetscInt *)fp;
+    col[k] = (PetscInt *)fc;
+    PetscCall(PetscCalloc1(n + 2, &ptr[k + 2]));
+    PetscCall(PetscMalloc1(fp[n], &col[k + 2]));
+    for (PetscInt e = 0; e < fp[n]; e++) ptr[k + 2][fc[e] + 2]++;
+    for (PetscInt i = 0; i <= n; i++) ptr[k + 2][i + 1] += ptr[k + 2][i];
+    for (PetscInt i = 0; i < n; i++) {
+      for (PetscInt e = fp[i]; e < fp[i + 1]; e++) col[k + 2][ptr[k + 2][fc[e] + 1]++] = i;
+    }
+  }
+  for (int part = 0; part < 4; part++) {
+    char what[128];
+
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%s, part %d of %s%s", SyncILUSolves[ops->type], part, name, tiles ? " in tiles" : ""));
+    PetscCall(TriangleCreate(&room.plan, ops, (Part)part, part < 2 ? NULL : &t[part - 2], &t[part]));
+    PetscCall(DeviceReadBack(room.plan.stream, row, t[part].order.row, (size_t)n * sizeof(int)));
+    CheckOrder(row, n, ptr[part], col[part], position, what);
+    if (part >= 2) { /* a transpose is sorted as it is made here */
+      PetscInt same = 0;
+      int     *got, m = (int)ptr[part][n];
+
+      PetscCall(PetscMalloc1((size_t)n + 1 + (size_t)m, &got));
+      PetscCall(DeviceReadBack(room.plan.stream, got, t[part].rows.begin, (size_t)(n + 1) * sizeof(int)));
+      PetscCall(DeviceReadBack(room.plan.stream, got + n + 1, t[part].rows.col, (size_t)m * sizeof(int)));
+      for (PetscInt i = 0; i <= n; i++) same += got[i] == ptr[part][i];
+      for (PetscInt e = 0; e < m; e++) same += got[n + 1 + e] == col[part][e];
+      CHECK(same == n + 1 + m, "%s: the transpose is another one", what);
+      PetscCall(PetscFree(got));
+    }
+  }
+  /* values 1, 2, ... on the pattern go to the storage and come back */
+  for (int e = 0; e < room.plan.nnz; e++) val[e] = e + 1.0;
+  PetscCall(Upload(val, (size_t)room.plan.nnz * sizeof(*val), &device));
+  PetscCall(Upload(val, (size_t)n * sizeof(*val), &pivot));
+  PetscCall(PetscMemzero(&factor, sizeof(factor)));
+  factor.w.values.a = factor.u.values.a = device;
+  factor.d                              = pivot;
+  for (int k = 0; k < 2; k++) PetscCall(TriangleUpdate(&t[k], &factor));
+  PetscCall(DeviceReadBack(room.plan.stream, diag, room.plan.pattern.diag, (size_t)n * sizeof(int)));
+  PetscCall(Upload(NULL, (size_t)room.plan.nnz * sizeof(int), &columns));
+  {
+    double  *to   = (double *)room.plan.crout;
+    PetscInt same = 0;
+
+    if (ops->values) {
+      PetscCall(Upload(NULL, (size_t)room.plan.nnz * sizeof(*val), &to));
+      for (int k = 0; k < 2; k++) PetscCall((*ops->values)(&t[k], to));
+    }
+    PetscCall(DeviceReadBack(room.plan.stream, back, to, (size_t)room.plan.nnz * sizeof(*val)));
+    for (PetscInt i = 0; i < n; i++) back[diag[i]] = val[diag[i]];
+    for (int e = 0; e < room.plan.nnz; e++) same += back[e] == val[e];
+    CHECK(same == room.plan.nnz, "%s of %s: %" PetscInt_FMT " of %d values come back from storage", SyncILUSolves[ops->type], name, same, room.plan.nnz);
+    if (ops->values) CallCUDA(cudaFree(to));
+  }
+  if (ops->columns) {
+    int     *got;
+    PetscInt same = 0, e = 0;
+
+    for (int k = 0; k < 2; k++) PetscCall((*ops->columns)(&t[k], columns));
+    PetscCall(PetscMalloc1(room.plan.nnz, &got));
+    PetscCall(DeviceReadBack(room.plan.stream, got, columns, (size_t)room.plan.nnz * sizeof(int)));
+    for (PetscInt i = 0; i < n; i++) {
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) same += got[e++] == p->lcol[k];
+      same += got[e++] == i;
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) same += got[e++] == p->ucol[k];
+    }
+    CHECK(same == room.plan.nnz, "%s of %s: %" PetscInt_FMT " of %d columns come back from storage", SyncILUSolves[ops->type], name, same, room.plan.nnz);
+    PetscCall(PetscFree(got));
+  }
+  CallCUDA(cudaFree(columns));
+  CallCUDA(cudaFree(device));
+  CallCUDA(cudaFree(pivot));
+  for (int part = 3; part >= 0; part--) PetscCall(TriangleDestroy(&t[part]));
+  for (int k = 2; k < 4; k++) {
+    PetscCall(PetscFree(ptr[k]));
+    PetscCall(PetscFree(col[k]));
+  }
+  PetscCall(PetscFree5(position, row, diag, val, back));
+  PetscCall(RoomDestroy(&room));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* auto leaves a chain to the host, and says why; other matrices and other wishes stay on the device. */
+static PetscErrorCode TestChoice(PetscRandom rand)
+{
+  const struct {
+    const char    *matrix;
+    SyncILUBackend asked, want;
+  } choices[] = {
+    {"tridiagonal:20000", SYNCILU_BACKEND_AUTO, SYNCILU_BACKEND_HOST},
+    {"bidiagonal:9000",   SYNCILU_BACKEND_AUTO, SYNCILU_BACKEND_HOST},
+    {"tridiagonal:20000", SYNCILU_BACKEND_CUDA, SYNCILU_BACKEND_CUDA},
+    {"7pt:21x21x21",      SYNCILU_BACKEND_AUTO, SYNCILU_BACKEND_CUDA},
+    {"27pt:21x21x21",     SYNCILU_BACKEND_AUTO, SYNCILU_BACKEND_CUDA},
+    {"random:9000",       SYNCILU_BACKEND_AUTO, SYNCILU_BACKEND_CUDA}
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < sizeof(choices) / sizeof(choices[0]); k++) {
+    SyncILUSettings settings;
+    SyncILUEngine   e;
+    Mat             A;
+    Case            c;
+
+    Watch("the choice for %s", choices[k].matrix);
+    PetscCall(GenerateMatrix(choices[k].matrix, 0, rand, &A));
+    PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+    SyncILUSettingsInitialize(&settings);
+    settings.backend = choices[k].asked;
+    PetscCall(EngineCreate(&settings, &c, &e));
+    CHECK(e->ops->backend == choices[k].want, "%s: backend %s, wanted %s (%s)", choices[k].matrix, SyncILUBackends[e->ops->backend],
+          SyncILUBackends[choices[k].want], e->why);
+    if (choices[k].want == SYNCILU_BACKEND_HOST) CHECK(strstr(e->why, "a chain of"), "%s: the reason is \"%s\"", choices[k].matrix, e->why);
+    PetscCall(SyncILUEngineDestroy(&e));
+    PetscCall(CaseDestroy(&c));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The fingerprint of a pattern is the same from the arrays on the host and on the device, where a matrix may
+   go back and forth.
+*/
+static PetscErrorCode TestFingerprint(const Case *c, const char *name)
+{
+  SyncILUSettings settings;
+  SyncILUEngine   e;
+  SyncILUCSR      device;
+  MatFactorInfo   info;
+
+  PetscFunctionBegin;
+  if (sizeof(PetscInt) != sizeof(int)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CSRUpload(&c->csr, &device));
+  SyncILUSettingsInitialize(&settings);
+  settings.backend = SYNCILU_BACKEND_CUDA;
+  PetscCall(EngineCreate(&settings, c, &e));
+  PetscCall(MatFactorInfoInitialize(&info));
+  PetscCall(EngineFactor(e, &c->csr, NULL, &info));
+  PetscCall(EngineFactor(e, &c->csr, &device, &info));
+  PetscCall(EngineFactor(e, &c->csr, NULL, &info));
+  CHECK(e->analyses == 1, "%s: %" PetscInt_FMT " analyses, though the pattern is the same on the device", name, e->analyses);
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(CSRFree(&device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_AUTO};
+  PetscRandom           rand;
+  PetscBool             available;
+  Mat                   A[MATRICES];
+  Case                  c[MATRICES];
+  char                  why[256];
+  int                   failed;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
+  if (!available) {
+    printf("skipped: %s\n", why);
+    PetscCall(PetscFinalize());
+    return SKIPPED;
+  }
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (int m = 0; m < MATRICES; m++) {
+    PetscCall(GenerateMatrix(matrices[m], 0, rand, &A[m]));
+    PetscCall(CaseCreate(A[m], MATORDERINGNATURAL, 0, 0.0, rand, &c[m]));
+    for (int a = 0; a < 4; a++) PetscCall(TestLevels(&c[m], matrices[m], analyses[a]));
+    for (int s = 0; SyncILUCUDASolves[s]; s++) {
+      PetscCall(TestTriangles(&c[m], matrices[m], SyncILUCUDASolves[s], PETSC_FALSE));
+      if (SyncILUCUDASolves[s]->tiles) PetscCall(TestTriangles(&c[m], matrices[m], SyncILUCUDASolves[s], PETSC_TRUE));
+    }
+    PetscCall(TestFingerprint(&c[m], matrices[m]));
+  }
+  PetscCall(TestChoice(rand));
+  for (int m = 0; m < MATRICES; m++) {
+    PetscCall(CaseDestroy(&c[m]));
+    PetscCall(MatDestroy(&A[m]));
+  }
+  PetscCall(PetscRandomDestroy(&rand));
+  WatchEnd();
+  failed = CheckReport("rooms");
+  PetscCall(PetscFinalize());
+  return failed;
+}

@@ -1,0 +1,21 @@
+/*
+   See strategies.h.
+*/
+#include "strategies.h"
+#include "cuda/cuda.h"
+
+PetscErrorCode StrategiesGet(Strategies *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  for (int k = 0; SyncILUCUDAUpdates[k]; k++) {
+    if (SyncILUCUDAUpdates[k]->type == SYNCILU_UPDATE_AUTO) continue; /* which nobody asks for by a name */
+    PetscCheck(s->nupdates < STRATEGIES_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d strategies", STRATEGIES_MAX);
+    s->update[s->nupdates++] = SyncILUCUDAUpdates[k]->type;
+  }
+  for (int k = 0; SyncILUCUDASolves[k]; k++) {
+    PetscCheck(s->nsolves < STRATEGIES_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d strategies", STRATEGIES_MAX);
+    s->solve[s->nsolves++] = SyncILUCUDASolves[k]->type;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
