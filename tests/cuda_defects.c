@@ -1,0 +1,418 @@
+static char help
+  [] = "Patterns that once took a multiple of their memory or lost their fast way on a GPU: what the plan holds, which way it takes, and what comes out.\n\n\
+  -small    without the large ones\n\
+  -only <s> those alone whose name contains s\n\n";
+
+#include "check.h"
+#include "case.h"
+#include "gpu.h"
+
+/* Entries beside those of a named pattern, or in place of them. */
+typedef struct {
+  PetscInt *i, *j, n, max;
+} Entries;
+
+static PetscErrorCode Enter(Entries *e, PetscInt i, PetscInt j)
+{
+  PetscFunctionBegin;
+  if (e->n == e->max) {
+    PetscInt *old[2] = {e->i, e->j};
+
+    e->max = 2 * e->max + 1024;
+    PetscCall(PetscMalloc2(e->max, &e->i, e->max, &e->j));
+    PetscCall(PetscArraycpy(e->i, old[0], e->n));
+    PetscCall(PetscArraycpy(e->j, old[1], e->n));
+    PetscCall(PetscFree2(old[0], old[1]));
+  }
+  e->i[e->n]   = i;
+  e->j[e->n++] = j;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An entry and the transposed one. */
+static PetscErrorCode EnterBoth(Entries *e, PetscInt i, PetscInt j)
+{
+  PetscFunctionBegin;
+  PetscCall(Enter(e, i, j));
+  PetscCall(Enter(e, j, i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The named pattern, if there is one, with more entries; of n rows at least. */
+static PetscErrorCode Build(const char *base, PetscInt n, Entries *e, PetscRandom rand, Mat *A)
+{
+  PetscInt *nnz;
+
+  PetscFunctionBegin;
+  if (base) {
+    const PetscInt *i, *j;
+    PetscBool       done;
+    PetscInt        rows;
+    Mat             B;
+
+    PetscCall(GenerateMatrix(base, 0, rand, &B));
+    PetscCall(MatGetRowIJ(B, 0, PETSC_FALSE, PETSC_FALSE, &rows, &i, &j, &done));
+    for (PetscInt r = 0; r < rows; r++) {
+      for (PetscInt k = i[r]; k < i[r + 1]; k++) PetscCall(Enter(e, r, j[k]));
+    }
+    n = PetscMax(n, rows);
+    PetscCall(MatRestoreRowIJ(B, 0, PETSC_FALSE, PETSC_FALSE, &rows, &i, &j, &done));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(PetscCalloc1(n, &nnz));
+  for (PetscInt k = 0; k < e->n; k++) nnz[e->i[k]]++;
+  for (PetscInt r = 0; r < n; r++) nnz[r] = PetscMin(n, nnz[r] + 1);
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 0, nnz, A));
+  for (PetscInt r = 0; r < n; r++) PetscCall(MatSetValue(*A, r, r, 1.0, INSERT_VALUES));
+  for (PetscInt k = 0; k < e->n; k++) PetscCall(MatSetValue(*A, e->i[k], e->j[k], 1.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(GenerateValues(*A, rand));
+  PetscCall(PetscFree(nnz));
+  PetscCall(PetscFree2(e->i, e->j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is expected of a plan. */
+typedef struct {
+  const char *want, *never; /* what the view says, and what it does not; NULL: whatever */
+  /* most bytes, in those of the matrix in CSR, before the first transposed solve */
+  PetscReal held;
+  /* and after it, without the values on the pattern and what describes the transposes by rows */
+  PetscReal       transposed;
+  SyncILUAnalysis analysis;
+} Expected;
+
+static PetscReal Distance(const Case *c, const PetscScalar *x, const PetscScalar *ref)
+{
+  PetscReal max = 0.0, most = 0.0;
+
+  for (PetscInt i = 0; i < c->n; i++) {
+    most = PetscMax(most, PetscAbsScalar(ref[i]));
+    max  = PetscMax(max, PetscAbsScalar(x[i] - ref[i]));
+  }
+  return most > 0.0 ? max / most : max;
+}
+
+/* Solves with one and with several right-hand sides, compared with the reference; all in bits. */
+static PetscErrorCode Solves(SyncILUEngine e, const Case *c, SyncILUTranspose trans, const char *name, PetscScalar *bits)
+{
+  const PetscInt counts[] = {1, c->nrhs};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < (c->nrhs > 1 ? 2 : 1); k++) {
+    PetscCall(SyncILUEngineSolve(e, trans, counts[k], c->b, c->ld, bits, c->ld, PETSC_MEMTYPE_HOST));
+    for (PetscInt r = 0; r < counts[k]; r++) {
+      const PetscReal d = Distance(c, bits + r * c->ld, c->x[trans == SYNCILU_TRANS] + r * c->ld);
+
+      CHECK(d < 1e-12, "%s: solution %" PetscInt_FMT " of %" PetscInt_FMT ", transposed %d, is %g from the reference's", name, r, counts[k],
+            trans == SYNCILU_TRANS, (double)d);
+    }
+    bits += c->ld * NRHS;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How often the elimination updates an entry. */
+static PetscErrorCode CountUpdates(const Case *c, PetscInt64 *updates)
+{
+  const SyncILUPattern *p = &c->pattern;
+  PetscInt             *row;
+
+  PetscFunctionBegin;
+  *updates = 0;
+  PetscCall(PetscMalloc1(c->n, &row));
+  for (PetscInt i = 0; i < c->n; i++) row[i] = -1;
+  for (PetscInt i = 0; i < c->n; i++) {
+    row[i] = i;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) row[p->lcol[k]] = i;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) row[p->ucol[k]] = i;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+      for (PetscInt u = p->uptr[p->lcol[k]]; u < p->uptr[p->lcol[k] + 1]; u++) *updates += row[p->ucol[u]] == i;
+    }
+  }
+  PetscCall(PetscFree(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestPlan(const char *name, Mat A, const Expected *x, PetscRandom rand)
+{
+  SyncILUSettings   settings;
+  SyncILUStatistics s;
+  SyncILUEngine     e;
+  MatFactorInfo     info;
+  Arrays            arrays;
+  SyncILUSource     source;
+  Case              c;
+  PetscScalar      *bits[2];
+  PetscReal         csr, values;
+  char              view[2048];
+  PetscBool         same;
+  PetscInt64        updates[2];
+  const SyncILUFill fill = {0, 0};
+
+  PetscFunctionBegin;
+  Watch("%s", name);
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+  SyncILUSettingsInitialize(&settings);
+  settings.backend  = SYNCILU_BACKEND_CUDA;
+  settings.analysis = x->analysis;
+  arrays.host       = &c.csr;
+  arrays.device     = NULL;
+  csr               = 12.0 * (PetscReal)c.csr.nnz + 4.0 * (PetscReal)(c.n + 1);
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(SyncILUEngineCreate(&settings, c.n, &source, NULL, NULL, fill, &e));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = c.piv.zeropivot;
+  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
+  PetscCall(EngineView(e, view, sizeof(view)));
+  if (x->want) CHECK(strstr(view, x->want), "%s: wanted \"%s\", got:\n%s", name, x->want, view);
+  if (x->never) CHECK(!strstr(view, x->never), "%s: did not want \"%s\", got:\n%s", name, x->never, view);
+  PetscCall(PetscCalloc2(4 * c.ld * NRHS, &bits[0], 4 * c.ld * NRHS, &bits[1]));
+  for (int run = 0; run < 2; run++) {
+    PetscCall(EngineFactor(e, &c.csr, NULL, &info));
+    CHECK(e->status.row < 0, "%s: zero pivot in row %" PetscInt_FMT, name, e->status.row);
+    if (run == 0) {
+      PetscCall(SyncILUEngineSolve(e, SYNCILU_NOTRANS, 1, c.b, c.ld, bits[0], c.ld, PETSC_MEMTYPE_HOST));
+      PetscCall(SyncILUEngineStatistics(e, &s));
+      /*
+         the matrix comes from the host: its values are copied, and the columns and the room for a right-hand
+         side come on top
+      */
+      values = 12.0 * (PetscReal)c.csr.nnz + 8.0 * (PetscReal)c.n;
+      printf("%s: %.2f times the matrix", name, ((PetscReal)s.bytes - values) / csr);
+      if (x->held > 0.0)
+        CHECK((PetscReal)s.bytes - values <= x->held * csr, "%s: holds %.2f times the bytes of the matrix", name, ((PetscReal)s.bytes - values) / csr);
+      PetscCall(SyncILUEngineSolve(e, SYNCILU_TRANS, 1, c.b, c.ld, bits[0], c.ld, PETSC_MEMTYPE_HOST));
+      PetscCall(SyncILUEngineStatistics(e, &s));
+      /* W and U' on the pattern, and columns and places of the entries of both transposes */
+      values += 8.0 * (PetscReal)c.csr.nnz + 8.0 * (PetscReal)(c.csr.nnz - c.n) + 8.0 * (PetscReal)(c.n + 1);
+      printf(", %.2f after a transposed solve\n", ((PetscReal)s.bytes - values) / csr);
+      if (x->transposed > 0.0)
+        CHECK((PetscReal)s.bytes - values <= x->transposed * csr, "%s: holds %.2f times the bytes of the matrix after a transposed solve", name,
+              ((PetscReal)s.bytes - values) / csr);
+    }
+    PetscCall(Solves(e, &c, SYNCILU_NOTRANS, name, bits[run]));
+    PetscCall(Solves(e, &c, SYNCILU_TRANS, name, bits[run] + 2 * c.ld * NRHS));
+  }
+  PetscCall((*e->ops->updates)(e, &updates[0]));
+  PetscCall(CountUpdates(&c, &updates[1]));
+  CHECK(updates[0] == updates[1], "%s: %" PetscInt64_FMT " updates, of which the device finds %" PetscInt64_FMT, name, updates[1], updates[0]);
+  PetscCall(PetscArraycmp(bits[0], bits[1], 4 * c.ld * NRHS, &same));
+  CHECK(same, "%s: other bits in the second run", name);
+  PetscCall(PetscFree2(bits[0], bits[1]));
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(CaseDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Names of patterns on grids. */
+static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom rand)
+{
+  static const char skewed[] = "rows on a skewed grid of";
+  const struct {
+    const char *pattern;
+    PetscBool   large;
+    Expected    x;
+  } named[] = {
+  /*
+     thin skewed grids; the thinnest would be padding for the most part, where there is enough of it to matter
+  */
+    {"27pt:4x4x50",      PETSC_FALSE, {skewed, NULL, 3.6, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:4x4x810",     PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:16x16x40",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:16x16x800",   PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:10x500x1",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:10x32000x1",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+ /* a box of skewed extents of 2,853 million points */
+    {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  }  /* rows that several threads share, and empty rows of a transpose */
+    ,
+    {"denserow:1400",    PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP}},
+    {"denserow:1000000", PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP}},
+    {"bidiagonal:700",   PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP}                    }
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(named); k++) {
+    Mat A;
+
+    if ((small && named[k].large) || !strstr(named[k].pattern, only)) continue;
+    PetscCall(GenerateMatrix(named[k].pattern, 0, rand, &A));
+    PetscCall(TestPlan(named[k].pattern, A, &named[k].x, rand));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries that a pattern gets. */
+static PetscErrorCode Hubs(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    if (i >= 40) PetscCall(EnterBoth(e, i, i - 40));
+    for (PetscInt k = 1; k <= 30 && i % 32 == 0; k++) {
+      if (i >= k) PetscCall(Enter(e, i, i - k));
+      if (i + k < n) PetscCall(Enter(e, i, i + k));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A full first column: chains of the rows, and a dense row of the transpose. */
+static PetscErrorCode Spine(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 1; i < n; i++) {
+    PetscCall(Enter(e, i, 0));
+    PetscCall(Enter(e, i, i - 1));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A dense last row and a dense last column. */
+static PetscErrorCode Border(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n - 1; i++) PetscCall(EnterBoth(e, i, n - 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Neighbours around the ends of the lines of a grid with lines of 20 points; of its planes of lines; of both.
+*/
+static PetscErrorCode AroundLines(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i += 20) PetscCall(EnterBoth(e, i, i + 19));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AroundPlanes(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < 20; i++) PetscCall(EnterBoth(e, i, n - 20 + i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AroundBoth(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  PetscCall(AroundLines(n, e));
+  PetscCall(AroundPlanes(n, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two more entries in a row, and seven in the last one. */
+static PetscErrorCode Two(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  PetscCall(Enter(e, n / 2, n / 5));
+  PetscCall(Enter(e, n / 2, n / 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Seven(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 7; k++) PetscCall(Enter(e, n - 1, n / 11 * k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A full row and column in the middle, and a full row alone. */
+static PetscErrorCode Middle(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) PetscCall(EnterBoth(e, i, n / 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Row(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i += 2) PetscCall(Enter(e, n / 3, i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Five rows that depend on rows which are not behind them on a grid, two of them in one tile. */
+static PetscErrorCode Far(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 1; k < 5; k++) PetscCall(EnterBoth(e, 241 * k, 241 * k - 100));
+  PetscCall(EnterBoth(e, 242, 150));
+  (void)n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whatever memory it takes, auto says this of its order. */
+#define AUTO(order) \
+  { \
+    order, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO \
+  }
+
+/* Patterns of their own. */
+static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom rand)
+{
+  const struct {
+    const char *name, *base;
+    PetscErrorCode (*enter)(PetscInt, Entries *);
+    PetscInt n[2]; /* small, large */
+    Expected x;
+  } built[] = {
+    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO}              },
+    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE}              },
+    {"spine",                     NULL,               Spine,        {3000, 20000},   {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO}              },
+ /* rows that several warps share */
+    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO}              },
+    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE}              },
+ /* a few unusual rows in patterns that are taken in tiles without them */
+    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    AUTO("row blocks of 32 rows")                              },
+    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    AUTO("parts of chains, 1 row alone")                       },
+    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                  },
+    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    AUTO("grid of 60 x 60 x 1, 1 row alone")                   },
+    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    AUTO("grid of 60 x 60 x 1, 1 row alone")                   },
+    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                  },
+    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                  },
+    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    AUTO("skewed grid of 12 x 11 x 10, 1 row alone")           },
+    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      AUTO("row blocks of 3 rows, those of a point, 1 row alone")},
+    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, ")                             },
+    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                             },
+    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                             },
+    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                             },
+    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    AUTO("order: ")                                            }
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(built); k++) {
+    Entries e = {NULL, NULL, 0, 0};
+    Mat     A;
+
+    if (!strstr(built[k].name, only)) continue;
+    PetscCall((*built[k].enter)(built[k].n[!small], &e));
+    PetscCall(Build(built[k].base, built[k].n[!small], &e, rand, &A));
+    PetscCall(TestPlan(built[k].name, A, &built[k].x, rand));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  PetscBool   small    = PETSC_FALSE;
+  char        only[64] = "";
+  int         failed;
+
+  if (GpuMissing()) return SKIPPED;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), NULL));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  watch_seconds = 120;
+  PetscCall(TestNamed(only, small, rand));
+  PetscCall(TestBuilt(only, small, rand));
+  PetscCall(PetscRandomDestroy(&rand));
+  WatchEnd();
+  failed = CheckReport("cuda_defects");
+  PetscCall(PetscFinalize());
+  return failed;
+}
