@@ -1,0 +1,488 @@
+/*
+   What device code finds on a GPU, for the C++ that translate.py makes of it: built-in variables, intrinsics,
+   atomic operations, and the functions that translated launches, shared memory and PTX call. Every translated
+   file begins with this header.
+
+   A thread of a kernel is a fiber. It runs until it meets others (a warp or block operation), pauses, ends,
+   or, at an access to memory that threads share, has run for long enough; see scheduler.cpp.
+*/
+#ifndef EMULATOR_H
+#define EMULATOR_H
+
+#include <algorithm>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include "cuda_runtime_api.h"
+
+#define __CUDACC__ 1
+#define __host__
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_assume(condition)
+
+using std::fabs;
+using std::fma;
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::max;
+using std::min;
+using std::sqrt;
+
+/* Vectors of numbers, aligned as on the device. */
+#define EMULATOR_VECTORS(type, name, pair, quad) \
+  struct alignas(pair) name##2 \
+  { \
+    type x, y; \
+  }; \
+  struct name##3 \
+  { \
+    type x, y, z; \
+  }; \
+  struct alignas(quad) name##4 \
+  { \
+    type x, y, z, w; \
+  }; \
+  inline name##2 make_##name##2(type x, type y) \
+  { \
+    return {x, y}; \
+  } \
+  inline name##3 make_##name##3(type x, type y, type z) \
+  { \
+    return {x, y, z}; \
+  } \
+  inline name##4 make_##name##4(type x, type y, type z, type w) \
+  { \
+    return {x, y, z, w}; \
+  }
+EMULATOR_VECTORS(int, int, 8, 16)
+EMULATOR_VECTORS(unsigned, uint, 8, 16)
+EMULATOR_VECTORS(float, float, 8, 16)
+EMULATOR_VECTORS(double, double, 16, 16)
+EMULATOR_VECTORS(long long, longlong, 16, 16)
+#undef EMULATOR_VECTORS
+
+struct dim3 {
+  unsigned x, y, z;
+
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) { }
+};
+
+namespace emulator
+{
+
+/* A line of the kernels, for reports. */
+struct Place {
+  const char *file;
+  int         line;
+};
+
+/* As a default argument it is the caller's line. */
+inline Place here(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+  return {file, line};
+}
+
+/* What the lanes of a mask do together. The names in scheduler.cpp have the same order. */
+enum class Operation {
+  Sync,
+  Shuffle,     /* from the lane that argument says */
+  ShuffleUp,   /* from so many lanes below */
+  ShuffleDown, /* above */
+  ShuffleXor,
+  Ballot,
+  Any,
+  All,
+  Min, /* of integers, as are those below */
+  MinUnsigned,
+  Max,
+  MaxUnsigned,
+  Add,
+  And,
+  Or,
+  Xor,
+  MatchAny,
+  MatchAll
+};
+
+/* What the threads of a block do together. */
+enum class Barrier {
+  Sync,
+  Or,
+  And,
+  Count
+};
+
+/* The thread that runs, and what the scheduler counts. */
+extern uint3 thread_index, block_index;
+extern dim3  block_size, grid_size;
+extern int   patience; /* accesses to shared data before this thread lets others run */
+extern long  changes;  /* of memory, by operations that threads publish with */
+extern long  looks;    /* at such memory */
+
+uint64_t          meet_warp(Operation, unsigned mask, uint64_t value, int argument, int width, Place);
+int               meet_block(Barrier, int value, Place);
+void              pause(Place);
+void              give_way(Place);
+void             *static_shared(const void *key, size_t bytes);
+void             *dynamic_shared();
+unsigned          shared_address(const void *);
+void             *shared_pointer(unsigned);
+void              left_out(const char *kernel, const char *why);
+void              check_stream(cudaStream_t, const char *what); /* it exists */
+[[noreturn]] void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+[[noreturn]] void fail_here(Place, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+inline void touch(Place place)
+{
+  if (--patience <= 0) give_way(place);
+}
+
+template <typename To, typename From>
+inline To bits(From from)
+{
+  To to{};
+
+  static_assert(std::is_trivially_copyable<From>::value && std::is_trivially_copyable<To>::value);
+  memcpy(&to, &from, sizeof(to) < sizeof(from) ? sizeof(to) : sizeof(from));
+  return to;
+}
+
+/* Launches. */
+struct Config {
+  dim3         grid, block;
+  size_t       shared;
+  cudaStream_t stream;
+
+  Config(dim3 g, dim3 b, size_t s = 0, cudaStream_t t = nullptr) : grid(g), block(b), shared(s), stream(t) { }
+};
+
+/* Runs the body in each thread of the grid. The name is a signature that ends in Kernel = name;. */
+void run(const void *kernel, const char *name, const Config &, void (*body)(const void *), const void *arguments);
+
+template <auto Kernel>
+struct Launch;
+
+template <typename... Parameters, void (*Kernel)(Parameters...)>
+struct Launch<Kernel> {
+  typedef std::tuple<Parameters...> Tuple;
+
+  static void body(const void *arguments) { std::apply(Kernel, *(const Tuple *)arguments); }
+};
+
+/* The arguments are converted to what the kernel takes once; each thread has its own copy of them. */
+template <auto Kernel, typename... Arguments>
+void launch(const Config &config, Arguments &&...arguments)
+{
+  const typename Launch<Kernel>::Tuple tuple(std::forward<Arguments>(arguments)...);
+
+  run((const void *)Kernel, __PRETTY_FUNCTION__, config, Launch<Kernel>::body, &tuple);
+}
+
+/* A __shared__ variable: one a block for each place in the code, which the type of Site tells apart. */
+template <typename T, typename Site>
+inline T &shared(Site)
+{
+  static const char key = 0;
+
+  return *(T *)static_shared(&key, sizeof(T));
+}
+
+/* Memory that threads share, as PTX accesses it. */
+template <typename T, size_t Count = 1>
+inline void check_aligned(const void *p, Place place)
+{
+  if ((uintptr_t)p % (Count * sizeof(T))) fail_here(place, "access of %zu bytes at a misaligned address", Count * sizeof(T));
+}
+
+template <typename T>
+inline T load(const T *p, Place place = ::emulator::here())
+{
+  check_aligned<T>(p, place);
+  touch(place);
+  looks++;
+  return *(const volatile T *)p;
+}
+
+template <typename T, int Count>
+inline void load_vector(const T *p, T *v, Place place = ::emulator::here())
+{
+  check_aligned<T, Count>(p, place);
+  /* each by itself: the vector is not read as one */
+  for (int k = 0; k < Count; k++) v[k] = load(p + k, place);
+}
+
+template <typename T>
+inline void store(T *p, T v, Place place = ::emulator::here())
+{
+  check_aligned<T>(p, place);
+  touch(place);
+  if (memcmp(p, &v, sizeof(v))) changes++;
+  *(volatile T *)p = v;
+}
+
+template <typename T, int Count>
+inline void store_vector(T *p, const T *v, Place place = ::emulator::here())
+{
+  check_aligned<T, Count>(p, place);
+  for (int k = 0; k < Count; k++) store(p + k, v[k], place);
+}
+
+/* Replaces what p has by change of it, at once, and returns what it had. */
+template <typename T, typename Change>
+inline T update(T *p, Change change, Place place)
+{
+  check_aligned<T>(p, place);
+  touch(place);
+  const T old = *p, now = change(old);
+  if (memcmp(&old, &now, sizeof(old))) changes++;
+  else looks++;
+  *p = now;
+  return old;
+}
+
+} // namespace emulator
+
+#define threadIdx (::emulator::thread_index)
+#define blockIdx  (::emulator::block_index)
+#define blockDim  (::emulator::block_size)
+#define gridDim   (::emulator::grid_size)
+constexpr int warpSize = 32;
+
+/* Barriers of a block. */
+inline void __syncthreads(::emulator::Place place = ::emulator::here())
+{
+  ::emulator::meet_block(::emulator::Barrier::Sync, 0, place);
+}
+inline int __syncthreads_or(int predicate, ::emulator::Place place = ::emulator::here())
+{
+  return ::emulator::meet_block(::emulator::Barrier::Or, predicate != 0, place);
+}
+inline int __syncthreads_and(int predicate, ::emulator::Place place = ::emulator::here())
+{
+  return ::emulator::meet_block(::emulator::Barrier::And, predicate != 0, place);
+}
+inline int __syncthreads_count(int predicate, ::emulator::Place place = ::emulator::here())
+{
+  return ::emulator::meet_block(::emulator::Barrier::Count, predicate != 0, place);
+}
+
+/* Operations of a warp. */
+inline void __syncwarp(unsigned mask = 0xffffffffu, ::emulator::Place place = ::emulator::here())
+{
+  ::emulator::meet_warp(::emulator::Operation::Sync, mask, 0, 0, 32, place);
+}
+
+#define EMULATOR_SHUFFLE(name, operation, argument_type) \
+  template <typename T> \
+  inline T name(unsigned mask, T value, argument_type argument, int width = 32, ::emulator::Place place = ::emulator::here()) \
+  { \
+    static_assert(std::is_arithmetic<T>::value && sizeof(T) >= 4, "shuffles move numbers of 4 and 8 bytes"); \
+    return ::emulator::bits<T>(::emulator::meet_warp(::emulator::Operation::operation, mask, ::emulator::bits<uint64_t>(value), (int)argument, width, place)); \
+  }
+EMULATOR_SHUFFLE(__shfl_sync, Shuffle, int)
+EMULATOR_SHUFFLE(__shfl_up_sync, ShuffleUp, unsigned)
+EMULATOR_SHUFFLE(__shfl_down_sync, ShuffleDown, unsigned)
+EMULATOR_SHUFFLE(__shfl_xor_sync, ShuffleXor, int)
+#undef EMULATOR_SHUFFLE
+
+inline unsigned __ballot_sync(unsigned mask, int predicate, ::emulator::Place place = ::emulator::here())
+{
+  return (unsigned)::emulator::meet_warp(::emulator::Operation::Ballot, mask, predicate != 0, 0, 32, place);
+}
+inline int __any_sync(unsigned mask, int predicate, ::emulator::Place place = ::emulator::here())
+{
+  return (int)::emulator::meet_warp(::emulator::Operation::Any, mask, predicate != 0, 0, 32, place);
+}
+inline int __all_sync(unsigned mask, int predicate, ::emulator::Place place = ::emulator::here())
+{
+  return (int)::emulator::meet_warp(::emulator::Operation::All, mask, predicate != 0, 0, 32, place);
+}
+
+#define EMULATOR_REDUCE(name, type, operation) \
+  inline type name(unsigned mask, type value, ::emulator::Place place = ::emulator::here()) \
+  { \
+    return (type)::emulator::meet_warp(::emulator::Operation::operation, mask, (uint32_t)value, 0, 32, place); \
+  }
+EMULATOR_REDUCE(__reduce_min_sync, int, Min)
+EMULATOR_REDUCE(__reduce_min_sync, unsigned, MinUnsigned)
+EMULATOR_REDUCE(__reduce_max_sync, int, Max)
+EMULATOR_REDUCE(__reduce_max_sync, unsigned, MaxUnsigned)
+EMULATOR_REDUCE(__reduce_add_sync, int, Add)
+EMULATOR_REDUCE(__reduce_add_sync, unsigned, Add)
+EMULATOR_REDUCE(__reduce_and_sync, unsigned, And)
+EMULATOR_REDUCE(__reduce_or_sync, unsigned, Or)
+EMULATOR_REDUCE(__reduce_xor_sync, unsigned, Xor)
+#undef EMULATOR_REDUCE
+
+template <typename T>
+inline unsigned __match_any_sync(unsigned mask, T value, ::emulator::Place place = ::emulator::here())
+{
+  return (unsigned)::emulator::meet_warp(::emulator::Operation::MatchAny, mask, ::emulator::bits<uint64_t>(value), 0, 32, place);
+}
+template <typename T>
+inline unsigned __match_all_sync(unsigned mask, T value, int *predicate, ::emulator::Place place = ::emulator::here())
+{
+  const unsigned all = (unsigned)::emulator::meet_warp(::emulator::Operation::MatchAll, mask, ::emulator::bits<uint64_t>(value), 0, 32, place);
+
+  *predicate = all != 0;
+  return all;
+}
+
+inline void __nanosleep(unsigned, ::emulator::Place place = ::emulator::here())
+{
+  ::emulator::pause(place);
+}
+
+/* Every access is seen by all threads at once: fences have nothing to do. */
+inline void __threadfence() { }
+inline void __threadfence_block() { }
+inline void __threadfence_system() { }
+
+/* Atomic operations. The operand is converted to the type in memory, as by CUDA's overloads. */
+#define EMULATOR_ATOMIC(name, expression) \
+  template <typename T, typename Operand> \
+  inline T name(T *p, Operand operand, ::emulator::Place place = ::emulator::here()) \
+  { \
+    const T value = (T)operand; \
+\
+    static_assert(std::is_arithmetic<T>::value && sizeof(T) >= 4, "atomic operations take numbers of 4 and 8 bytes"); \
+    return ::emulator::update( \
+      p, [value](T old) { return (T)(expression); }, place); \
+  }
+EMULATOR_ATOMIC(atomicAdd, old + value)
+EMULATOR_ATOMIC(atomicSub, old - value)
+EMULATOR_ATOMIC(atomicMin, value < old ? value : old)
+EMULATOR_ATOMIC(atomicMax, value > old ? value : old)
+EMULATOR_ATOMIC(atomicAnd, old &value)
+EMULATOR_ATOMIC(atomicOr, old | value)
+EMULATOR_ATOMIC(atomicXor, old ^ value)
+EMULATOR_ATOMIC(atomicExch, ((void)old, value))
+EMULATOR_ATOMIC(atomicInc, old >= value ? T(0) : T(old + T(1)))
+EMULATOR_ATOMIC(atomicDec, old == T(0) || old > value ? value : T(old - T(1)))
+#undef EMULATOR_ATOMIC
+
+template <typename T, typename Compare, typename Operand>
+inline T atomicCAS(T *p, Compare compare, Operand operand, ::emulator::Place place = ::emulator::here())
+{
+  const T expected = (T)compare, value = (T)operand;
+
+  static_assert(std::is_integral<T>::value, "atomicCAS compares bits of integers");
+  return ::emulator::update(
+    p, [expected, value](T old) { return old == expected ? value : old; }, place);
+}
+
+/* Loads and stores with a hint to the caches. */
+template <typename T>
+inline T __ldg(const T *p)
+{
+  return *p;
+}
+template <typename T>
+inline T __ldcg(const T *p)
+{
+  return *p;
+}
+template <typename T>
+inline T __ldcs(const T *p)
+{
+  return *p;
+}
+template <typename T>
+inline void __stcg(T *p, T v)
+{
+  *p = v;
+}
+template <typename T>
+inline void __stcs(T *p, T v)
+{
+  *p = v;
+}
+
+/* Bits. */
+inline int __popc(unsigned v)
+{
+  return __builtin_popcount(v);
+}
+inline int __popcll(unsigned long long v)
+{
+  return __builtin_popcountll(v);
+}
+inline int __ffs(int v)
+{
+  return __builtin_ffs(v);
+}
+inline int __ffsll(long long v)
+{
+  return __builtin_ffsll(v);
+}
+inline int __clz(int v)
+{
+  return v ? __builtin_clz((unsigned)v) : 32;
+}
+inline int __clzll(long long v)
+{
+  return v ? __builtin_clzll((unsigned long long)v) : 64;
+}
+/* Code on the CPU is compiled without contraction. */
+inline double __dmul_rn(double a, double b)
+{
+  return a * b;
+}
+
+inline int __double2hiint(double v)
+{
+  return (int)(::emulator::bits<uint64_t>(v) >> 32);
+}
+inline int __double2loint(double v)
+{
+  return (int)(uint32_t)::emulator::bits<uint64_t>(v);
+}
+inline double __hiloint2double(int hi, int lo)
+{
+  return ::emulator::bits<double>((uint64_t)(uint32_t)hi << 32 | (uint32_t)lo);
+}
+inline double __longlong_as_double(long long v)
+{
+  return ::emulator::bits<double>(v);
+}
+inline long long __double_as_longlong(double v)
+{
+  return ::emulator::bits<long long>(v);
+}
+inline float __int_as_float(int v)
+{
+  return ::emulator::bits<float>(v);
+}
+inline int __float_as_int(float v)
+{
+  return ::emulator::bits<int>(v);
+}
+inline float __uint_as_float(unsigned v)
+{
+  return ::emulator::bits<float>(v);
+}
+inline unsigned __float_as_uint(float v)
+{
+  return ::emulator::bits<unsigned>(v);
+}
+
+/* A shared variable has a 32-bit address of its own; see shared_pointer(). */
+inline size_t __cvta_generic_to_shared(const void *p)
+{
+  return ::emulator::shared_address(p);
+}
+
+#endif

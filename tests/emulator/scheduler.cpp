@@ -1,0 +1,913 @@
+/*
+   Runs the threads of a kernel on one thread of the host.
+
+   Each thread is a fiber with a stack of its own. Blocks begin in the order of the policy, and only so many
+   are resident at a time: a block that waits for one that has not begun waits for ever, as on a GPU whose
+   multiprocessors are full. In each pass the warps of the resident blocks have their turn, in which every
+   lane that is ready runs until it meets others, pauses, gives way or ends.
+
+   Lanes that name each other in a mask, and threads at a barrier, go on when the last of them has arrived.
+   They must have arrived at the same operation in the same line. What else may happen on a GPU is undefined,
+   and ends the program here.
+*/
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+#include "emulator.h"
+#include "internal.h"
+#if !defined(__x86_64__)
+  #include <ucontext.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  #include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace emulator
+{
+
+uint3 thread_index, block_index;
+dim3  block_size, grid_size;
+int   patience = 1;
+long  changes, looks;
+
+namespace
+{
+
+constexpr int    WARP  = 32;
+constexpr size_t STACK = 256 << 10, PAGE = 4096;
+constexpr int    WINDOW = 16; /* with the policy random, how far the order of the blocks strays */
+/* accesses after which a thread lets others run in any case: it may poll */
+constexpr int PATIENCE = 4096;
+/* passes in which no thread looked at shared data, for one in which some did */
+constexpr long UNTOUCHED   = 100;
+constexpr int  REPORT_MOST = 24; /* lines of a report on the threads */
+
+const char *const operation_names[] = {"__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
+                                       "__ballot_sync",     "__any_sync",        "__all_sync",        "__reduce_min_sync", "__reduce_min_sync",
+                                       "__reduce_max_sync", "__reduce_max_sync", "__reduce_add_sync", "__reduce_and_sync", "__reduce_or_sync",
+                                       "__reduce_xor_sync", "__match_any_sync",  "__match_all_sync"};
+const char *const barrier_names[]   = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
+
+enum Policy {
+  ORDER,
+  RANDOM,
+  LAST
+};
+const char *const policy_names[] = {"order", "random", "last"};
+
+struct Options {
+  int  resident, yield, spin;
+  long hang;
+  int  policy;
+  bool trace;
+  int  seed;
+};
+Options options;
+
+unsigned long long random_state = 88172645463325252ull;
+
+/*
+   Contexts. On x86-64 what a function must preserve is pushed on the stack, and the stack exchanged:
+   swapcontext() also saves the signals to be blocked, by a system call, which would be most of the time that
+   the emulator takes.
+*/
+#if defined(__x86_64__)
+struct Context {
+  void *stack_pointer;
+};
+
+extern "C" void emulator_switch(void **from, void *to);
+asm(R"(
+.text
+.globl emulator_switch
+.type emulator_switch, @function
+emulator_switch:
+  push %rbp
+  push %rbx
+  push %r12
+  push %r13
+  push %r14
+  push %r15
+  mov %rsp, (%rdi)
+  mov %rsi, %rsp
+  pop %r15
+  pop %r14
+  pop %r13
+  pop %r12
+  pop %rbx
+  pop %rbp
+  ret
+.size emulator_switch, .-emulator_switch
+)");
+
+void exchange(Context &from, Context &to)
+{
+  emulator_switch(&from.stack_pointer, to.stack_pointer);
+}
+
+void prepare(Context &context, char *stack, void (*entry)())
+{
+  void **top = (void **)(stack + STACK - 64);
+
+  *--top = nullptr; /* entry() does not return */
+  *--top = (void *)entry;
+  for (int k = 0; k < 6; k++) *--top = nullptr;
+  context.stack_pointer = top;
+}
+#else
+typedef ucontext_t Context;
+
+void exchange(Context &from, Context &to)
+{
+  if (swapcontext(&from, &to)) fail("swapcontext failed");
+}
+
+void prepare(Context &context, char *stack, void (*entry)())
+{
+  if (getcontext(&context)) fail("getcontext failed");
+  context.uc_stack.ss_sp   = stack;
+  context.uc_stack.ss_size = STACK;
+  context.uc_link          = nullptr;
+  makecontext(&context, entry, 0);
+}
+#endif
+
+/* Stacks are kept for the next threads. The page below each cannot be accessed. */
+std::vector<char *> free_stacks;
+
+char *take_stack()
+{
+  if (free_stacks.empty()) {
+    char *p = (char *)mmap(nullptr, STACK + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED || mprotect(p, PAGE, PROT_NONE)) fail("no memory for the stack of a thread");
+    return p + PAGE;
+  }
+  char *stack = free_stacks.back();
+  free_stacks.pop_back();
+  return stack;
+}
+
+enum State {
+  READY,
+  IN_WARP,  /* waits for lanes of its mask */
+  IN_BLOCK, /* waits at a barrier */
+  ENDED
+};
+
+struct Warp;
+struct Block;
+
+struct Thread {
+  Context  context;
+  char    *stack;
+  void    *fake_stack; /* AddressSanitizer's */
+  State    state;
+  unsigned number, lane;
+  uint3    index; /* threadIdx */
+  Warp    *warp;
+  Place    place; /* where it has last been seen */
+  /* what it brings to where it meets others, and what it takes from there */
+  Operation operation;
+  Barrier   barrier;
+  unsigned  mask;
+  int       argument, width;
+  uint64_t  value, result;
+};
+
+struct Warp {
+  Block   *block;
+  Thread  *lane;                  /* the first one */
+  unsigned alive, ready, waiting; /* lanes; waiting: for lanes of their mask */
+};
+
+struct SharedVariable {
+  const void    *key; /* NULL: the dynamic one */
+  unsigned char *data;
+  size_t         bytes;
+};
+
+struct Block {
+  unsigned                    number;
+  uint3                       index;          /* blockIdx */
+  unsigned                    alive, arrived; /* threads; arrived: at a barrier */
+  std::vector<Thread>         threads;
+  std::vector<Warp>           warps;
+  std::vector<SharedVariable> shared;
+  size_t                      shared_bytes;
+};
+
+/* The launch that runs. */
+struct Running {
+  const void        *kernel;
+  std::string        name;
+  Config             config;
+  unsigned           threads;
+  unsigned long long grid;
+  unsigned long long begun;
+  void (*body)(const void *);
+  const void          *arguments;
+  std::vector<Block *> resident;
+};
+Running *running;
+Thread  *current;
+Context  scheduler;
+#if defined(__SANITIZE_ADDRESS__)
+const void *scheduler_stack;
+size_t      scheduler_stack_size;
+#endif
+
+const char *state_name(const Thread &t)
+{
+  switch (t.state) {
+  case IN_WARP:
+    return operation_names[(int)t.operation];
+  case IN_BLOCK:
+    return barrier_names[(int)t.barrier];
+  default:
+    return "running";
+  }
+}
+
+/* What a report says of the threads of the resident blocks: how many of each warp are where. */
+void report_threads()
+{
+  int lines = 0, more = 0;
+
+  if (!running) return;
+  fprintf(stderr,
+          "emulator:   <<<%llu, %u, %zu>>>, %zu blocks resident, %llu begun; EMULATOR_RESIDENT=%d EMULATOR_POLICY=%s EMULATOR_YIELD=%d EMULATOR_SEED=%d\n",
+          running->grid, running->threads, running->config.shared, running->resident.size(), running->begun, options.resident, policy_names[options.policy],
+          options.yield, options.seed);
+  for (const Block *b : running->resident) {
+    std::map<std::string, std::pair<unsigned, unsigned>> groups; /* the first thread and how many */
+
+    for (const Thread &t : b->threads) {
+      char text[512];
+
+      if (t.state == ENDED) continue;
+      if (t.place.file) (void)snprintf(text, sizeof(text), "%s:%d: %s", t.place.file, t.place.line, state_name(t));
+      else (void)snprintf(text, sizeof(text), "not begun");
+      auto group = groups.emplace(text, std::make_pair(t.number, 0u)).first;
+      group->second.second++;
+    }
+    for (const auto &group : groups) {
+      if (lines++ >= REPORT_MOST) more++;
+      else
+        fprintf(stderr, "emulator:   block %u, %u threads from thread %u on: last at %s\n", b->number, group.second.second, group.second.first,
+                group.first.c_str());
+    }
+  }
+  if (more) fprintf(stderr, "emulator:   and %d groups of threads more\n", more);
+}
+
+[[noreturn]] void end_report()
+{
+  report_threads();
+  if (emulatorContext && emulatorContext()[0]) fprintf(stderr, "emulator:   at %s\n", emulatorContext());
+  (void)fflush(nullptr);
+  _exit(EXIT_STATUS);
+}
+
+void begin_report()
+{
+  (void)fflush(stdout);
+  fprintf(stderr, "emulator: ");
+  if (running) fprintf(stderr, "kernel %s: ", running->name.c_str());
+  if (running && current) fprintf(stderr, "block %u, thread %u: ", current->warp->block->number, current->number);
+}
+
+/* A thread that neither meets others nor accesses shared data cannot be stopped but by a signal. */
+volatile unsigned long turns;
+unsigned long          turns_seen;
+int                    seconds_same;
+
+void on_second(int)
+{
+  if (!running || !current || turns != turns_seen) {
+    turns_seen   = turns;
+    seconds_same = 0;
+  } else if (++seconds_same >= options.spin) fail("hang: it has run for %d seconds without meeting others, pausing, or accessing shared data", options.spin);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/*
+   In a kernel a crash ends in a report; elsewhere its signal goes where it went. AddressSanitizer has its
+   own.
+*/
+const int        crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
+struct sigaction crash_before[3];
+
+void on_crash(int sig)
+{
+  for (int k = 0; k < 3; k++) {
+    if (sig == crash_signals[k]) (void)sigaction(sig, &crash_before[k], nullptr);
+  }
+  if (running) fail("%s", strsignal(sig));
+  (void)raise(sig);
+}
+
+void watch_crashes()
+{
+  static char      stack[64 << 10]; /* the thread's own may be what has no room left */
+  stack_t          alternative = {};
+  struct sigaction action      = {};
+
+  alternative.ss_sp   = stack;
+  alternative.ss_size = sizeof(stack);
+  (void)sigaltstack(&alternative, nullptr);
+  action.sa_handler = on_crash;
+  action.sa_flags   = SA_ONSTACK;
+  for (int k = 0; k < 3; k++) (void)sigaction(crash_signals[k], &action, &crash_before[k]);
+}
+#endif
+
+void initialize()
+{
+  static bool done = false;
+  const char *policy;
+
+  if (done) return;
+  done             = true;
+  policy           = getenv("EMULATOR_POLICY");
+  options.resident = (int)option("EMULATOR_RESIDENT", 4, 1, 4096);
+  options.yield    = (int)option("EMULATOR_YIELD", 0, 0, 100);
+  options.seed     = (int)option("EMULATOR_SEED", 1, 1, INT_MAX);
+  options.hang     = (long)option("EMULATOR_HANG", 50000, 1, INT_MAX);
+  options.spin     = (int)option("EMULATOR_SPIN", 20, 1, INT_MAX);
+  options.trace    = option("EMULATOR_TRACE", 0, 0, 1) != 0;
+  options.policy   = RANDOM;
+  if (policy) {
+    for (options.policy = 0; options.policy <= LAST && strcmp(policy, policy_names[options.policy]) != 0;) options.policy++;
+    if (options.policy > LAST) fail("EMULATOR_POLICY=%s: must be order, random or last", policy);
+  }
+  random_state = 0x9e3779b97f4a7c15ull * (unsigned long long)options.seed;
+  patience     = PATIENCE;
+
+#if !defined(__SANITIZE_ADDRESS__)
+  watch_crashes();
+#endif
+  struct sigaction       action = {};
+  const struct itimerval second = {
+    {1, 0},
+    {1, 0}
+  };
+  action.sa_handler = on_second;
+  action.sa_flags   = SA_RESTART;
+  (void)sigaction(SIGVTALRM, &action, nullptr);
+  (void)setitimer(ITIMER_VIRTUAL, &second, nullptr);
+}
+
+void resume(Thread &t)
+{
+  current      = &t;
+  turns        = turns + 1;
+  thread_index = t.index;
+  block_index  = t.warp->block->index;
+#if defined(__SANITIZE_ADDRESS__)
+  void *fake_stack;
+  __sanitizer_start_switch_fiber(&fake_stack, t.stack, STACK);
+  exchange(scheduler, t.context);
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#else
+  exchange(scheduler, t.context);
+#endif
+  current = nullptr;
+}
+
+void suspend()
+{
+  Thread &t = *current;
+
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(t.state == ENDED ? nullptr : &t.fake_stack, scheduler_stack, scheduler_stack_size);
+  exchange(t.context, scheduler);
+  __sanitizer_finish_switch_fiber(t.fake_stack, &scheduler_stack, &scheduler_stack_size);
+#else
+  exchange(t.context, scheduler);
+#endif
+}
+
+/* A number as coordinates, of which x comes first. */
+uint3 coordinates(unsigned number, const dim3 &size)
+{
+  return {number % size.x, number / size.x % size.y, number / size.x / size.y};
+}
+
+bool same_place(const Place &a, const Place &b)
+{
+  return a.line == b.line && (a.file == b.file || !strcmp(a.file, b.file));
+}
+
+/* The lane that a shuffle reads. */
+unsigned source_lane(const Thread &t)
+{
+  const unsigned base = t.lane & ~(unsigned)(t.width - 1), last = base + (unsigned)t.width - 1, by = (unsigned)t.argument;
+
+  switch (t.operation) {
+  case Operation::Shuffle:
+    return base + (by & (unsigned)(t.width - 1));
+  case Operation::ShuffleUp:
+    return by > t.lane - base ? t.lane : t.lane - by;
+  case Operation::ShuffleDown:
+    return by > last - t.lane ? t.lane : t.lane + by;
+  default:
+    return (t.lane ^ by) > last ? t.lane : t.lane ^ by;
+  }
+}
+
+uint64_t reduce(Operation operation, uint64_t a, uint64_t b)
+{
+  const uint32_t u = (uint32_t)a, v = (uint32_t)b;
+
+  switch (operation) {
+  case Operation::Min:
+    return (int32_t)u < (int32_t)v ? u : v;
+  case Operation::MinUnsigned:
+    return u < v ? u : v;
+  case Operation::Max:
+    return (int32_t)u > (int32_t)v ? u : v;
+  case Operation::MaxUnsigned:
+    return u > v ? u : v;
+  case Operation::Add:
+    return (uint32_t)(u + v);
+  case Operation::And:
+    return u & v;
+  case Operation::Or:
+    return u | v;
+  default:
+    return u ^ v;
+  }
+}
+
+/*
+   Lets the lanes of a mask go on if the last of them has arrived. Those that have ended are not waited for.
+*/
+void complete_warp(Warp &w, unsigned mask)
+{
+  const unsigned members = mask & w.alive;
+
+  if (!members || (members & ~w.waiting)) return;
+  const Thread &first = w.lane[__builtin_ctz(members)];
+  for (unsigned left = members; left; left &= left - 1) {
+    const Thread &t = w.lane[__builtin_ctz(left)];
+
+    if (t.operation == first.operation && t.mask == first.mask && same_place(t.place, first.place)) continue;
+    current = nullptr;
+    begin_report();
+    fprintf(stderr, "divergence: block %u, warp %td: lane %u is at %s(0x%08x) in %s:%d, lane %u at %s(0x%08x) in %s:%d\n", w.block->number,
+            &w - w.block->warps.data(), first.lane, operation_names[(int)first.operation], first.mask, first.place.file, first.place.line, t.lane,
+            operation_names[(int)t.operation], t.mask, t.place.file, t.place.line);
+    end_report();
+  }
+  uint64_t all  = first.value;
+  unsigned ones = 0;
+  for (unsigned left = members; left; left &= left - 1) {
+    const Thread &t = w.lane[__builtin_ctz(left)];
+
+    if (&t != &first && first.operation >= Operation::Min && first.operation <= Operation::Xor) all = reduce(first.operation, all, t.value);
+    if (t.value) ones |= 1u << t.lane;
+  }
+  for (unsigned left = members; left; left &= left - 1) {
+    Thread &t = w.lane[__builtin_ctz(left)];
+
+    switch (t.operation) {
+    case Operation::Sync:
+      break;
+    case Operation::Shuffle:
+    case Operation::ShuffleUp:
+    case Operation::ShuffleDown:
+    case Operation::ShuffleXor: {
+      const unsigned from = source_lane(t);
+
+      if (!(members >> from & 1))
+        fail_here(t.place, "%s: lane %u reads from lane %u, which %s", operation_names[(int)t.operation], t.lane, from,
+                  mask >> from & 1 ? "has ended or does not exist" : "is not in the mask");
+      t.result = w.lane[from].value;
+      break;
+    }
+    case Operation::Ballot:
+      t.result = ones;
+      break;
+    case Operation::Any:
+      t.result = ones != 0;
+      break;
+    case Operation::All:
+      t.result = ones == members;
+      break;
+    case Operation::MatchAny:
+    case Operation::MatchAll:
+      t.result = 0;
+      for (unsigned other = members; other; other &= other - 1) {
+        if (w.lane[__builtin_ctz(other)].value == t.value) t.result |= other & -other;
+      }
+      if (t.operation == Operation::MatchAll && t.result != members) t.result = 0;
+      break;
+    default:
+      t.result = all;
+    }
+    t.state = READY;
+  }
+  w.waiting &= ~members;
+  w.ready |= members;
+}
+
+/* The same for a barrier. */
+void complete_block(Block &b)
+{
+  const Thread *first = nullptr;
+  int           count = 0;
+
+  if (!b.arrived || b.arrived < b.alive) return;
+  for (const Thread &t : b.threads) {
+    if (t.state != IN_BLOCK) continue;
+    if (!first) first = &t;
+    count += (int)t.value;
+    if (t.barrier == first->barrier && same_place(t.place, first->place)) continue;
+    current = nullptr;
+    begin_report();
+    fprintf(stderr, "divergence: block %u: thread %u is at %s in %s:%d, thread %u at %s in %s:%d\n", b.number, first->number,
+            barrier_names[(int)first->barrier], first->place.file, first->place.line, t.number, barrier_names[(int)t.barrier], t.place.file, t.place.line);
+    end_report();
+  }
+  for (Thread &t : b.threads) {
+    if (t.state != IN_BLOCK) continue;
+    t.result = t.barrier == Barrier::Count ? count : t.barrier == Barrier::Or ? count != 0 : count == (int)b.arrived;
+    t.state  = READY;
+    t.warp->ready |= 1u << t.lane;
+  }
+  b.arrived = 0;
+}
+
+void entry()
+{
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
+#endif
+  running->body(running->arguments);
+
+  Thread &t = *current;
+  Warp   &w = *t.warp;
+  t.state   = ENDED;
+  w.alive &= ~(1u << t.lane);
+  w.ready &= ~(1u << t.lane);
+  w.block->alive--;
+  changes++;
+  /* others may have waited for this thread alone */
+  for (unsigned left = w.waiting; left; left &= left - 1) {
+    const Thread &other = w.lane[__builtin_ctz(left)];
+
+    if (other.state == IN_WARP && other.mask >> t.lane & 1) complete_warp(w, other.mask);
+  }
+  complete_block(*w.block);
+  suspend();
+  __builtin_unreachable();
+}
+
+unsigned char *add_shared(Block &b, const void *key, size_t bytes)
+{
+  const size_t most = dynamic_limit(running->kernel) > SHARED_DEFAULT ? SHARED_OPTIN : SHARED_DEFAULT;
+  void        *data;
+
+  b.shared_bytes += bytes;
+  if (b.shared_bytes > most) fail("it asks for %zu bytes of shared memory, of which there are %zu", b.shared_bytes, most);
+  if (posix_memalign(&data, 256, bytes)) fail("no memory");
+  memset(data, fill_byte(), bytes);
+  b.shared.push_back({key, (unsigned char *)data, bytes});
+  return (unsigned char *)data;
+}
+
+Block *begin_block(unsigned number)
+{
+  const unsigned n = running->threads;
+  Block         *b = new Block;
+
+  b->number       = number;
+  b->index        = coordinates(number, grid_size);
+  b->alive        = n;
+  b->arrived      = 0;
+  b->shared_bytes = 0;
+  b->threads      = std::vector<Thread>(n);
+  b->warps        = std::vector<Warp>((n + WARP - 1) / WARP);
+  if (running->config.shared) (void)add_shared(*b, nullptr, running->config.shared);
+  for (unsigned k = 0; k < b->warps.size(); k++) {
+    const unsigned lanes = std::min(n - k * WARP, (unsigned)WARP);
+
+    b->warps[k]       = {b, &b->threads[k * WARP], lanes == WARP ? ~0u : (1u << lanes) - 1, 0, 0};
+    b->warps[k].ready = b->warps[k].alive;
+  }
+  for (unsigned k = 0; k < n; k++) {
+    Thread &t    = b->threads[k];
+    t.number     = k;
+    t.index      = coordinates(k, block_size);
+    t.lane       = k % WARP;
+    t.warp       = &b->warps[k / WARP];
+    t.state      = READY;
+    t.place      = {nullptr, 0};
+    t.stack      = take_stack();
+    t.fake_stack = nullptr;
+    prepare(t.context, t.stack, entry);
+  }
+  changes++;
+  return b;
+}
+
+void end_block(Block *b)
+{
+  for (const Thread &t : b->threads) free_stacks.push_back(t.stack);
+  for (const SharedVariable &s : b->shared) free(s.data);
+  delete b;
+  changes++;
+}
+
+/* The lanes that are ready, each once. */
+void run_warp(Warp &w)
+{
+  const unsigned start = options.policy == RANDOM ? draw(WARP) : 0;
+
+  for (unsigned k = 0; k < WARP; k++) {
+    const unsigned lane = options.policy == LAST ? WARP - 1 - k : (k + start) % WARP;
+
+    if (w.ready >> lane & 1) resume(w.lane[lane]);
+  }
+}
+
+void run_block(Block &b)
+{
+  const unsigned n = (unsigned)b.warps.size();
+
+  for (unsigned k = 0; k < n; k++) {
+    Warp     &w     = b.warps[options.policy == RANDOM ? draw(n) : options.policy == LAST ? n - 1 - k : k];
+    const int times = options.policy == RANDOM ? 1 + (int)draw(4) : 1;
+
+    for (int t = 0; t < times && w.ready; t++) run_warp(w);
+  }
+}
+
+/* The blocks of a grid in the order in which they begin. */
+class Sequence {
+  unsigned              n, next = 0;
+  std::vector<unsigned> window;
+
+public:
+  explicit Sequence(unsigned blocks) : n(blocks) { }
+
+  bool empty() const { return next == n && window.empty(); }
+
+  unsigned take()
+  {
+    if (options.policy == ORDER) return next++;
+    if (options.policy == LAST) return n - 1 - next++;
+    while (next < n && window.size() < WINDOW) window.push_back(next++);
+    std::swap(window[draw((unsigned)window.size())], window.back());
+    const unsigned block = window.back();
+    window.pop_back();
+    return block;
+  }
+};
+
+bool any_ready()
+{
+  for (const Block *b : running->resident) {
+    for (const Warp &w : b->warps) {
+      if (w.ready) return true;
+    }
+  }
+  return false;
+}
+
+void run_grid()
+{
+  Sequence              sequence((unsigned)running->grid);
+  std::vector<Block *> &resident = running->resident;
+  long                  seen = changes, looked = looks, idle = 0;
+
+  while (!sequence.empty() || !resident.empty()) {
+    while (!sequence.empty() && (int)resident.size() < options.resident) {
+      resident.push_back(begin_block(sequence.take()));
+      running->begun++;
+    }
+    for (size_t k = 0; k < resident.size(); k++) {
+      const size_t n = resident.size();
+
+      run_block(*resident[options.policy == RANDOM ? draw((unsigned)n) : options.policy == LAST ? n - 1 - k : k]);
+    }
+    for (size_t k = 0; k < resident.size();) {
+      if (resident[k]->alive) k++;
+      else {
+        end_block(resident[k]);
+        resident.erase(resident.begin() + (long)k);
+      }
+    }
+    if (changes != seen) idle = 0;
+    else if (!resident.empty() && !any_ready()) {
+      begin_report();
+      fprintf(stderr, "deadlock: no thread can go on\n");
+      end_report();
+    } else {
+      idle += looks != looked ? UNTOUCHED : 1;
+      if (idle > options.hang * UNTOUCHED) {
+        begin_report();
+        fprintf(stderr, "hang: in %ld passes no thread has changed what others look at\n", options.hang);
+        end_report();
+      }
+    }
+    seen   = changes;
+    looked = looks;
+  }
+}
+
+/* From a signature of launch(): what stands behind Kernel =. */
+std::string kernel_name(const char *signature)
+{
+  std::string       name    = signature;
+  const std::string marks[] = {"Kernel = ", "auto Kernel = "}, anonymous[] = {"{anonymous}::", "(anonymous namespace)::"};
+  const size_t      begin = name.find(marks[0]);
+
+  if (begin != std::string::npos) {
+    const size_t from = begin + marks[0].size();
+
+    name = name.substr(from, name.find_first_of(";]", from) - from);
+  }
+  for (const std::string &text : anonymous) {
+    for (size_t at; (at = name.find(text)) != std::string::npos;) name.erase(at, text.size());
+  }
+  return name;
+}
+
+} // namespace
+
+/* xorshift64 */
+unsigned draw(unsigned below)
+{
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (unsigned)(random_state >> 24) % below;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+/* Called before AddressSanitizer's own report. */
+extern "C" void __asan_on_error()
+{
+  if (running) fprintf(stderr, "emulator: kernel %s: AddressSanitizer:\n", running->name.c_str());
+  if (emulatorContext && emulatorContext()[0]) fprintf(stderr, "emulator:   at %s\n", emulatorContext());
+}
+#endif
+
+long long option(const char *name, long long otherwise, long long least, long long most)
+{
+  const char *text = getenv(name);
+  char       *end;
+  long long   value;
+
+  if (!text || !text[0]) return otherwise;
+  value = strtoll(text, &end, 0);
+  if (*end || value < least || value > most) fail("%s=%s: must be a number from %lld to %lld", name, text, least, most);
+  return value;
+}
+
+void fail(const char *format, ...)
+{
+  va_list list;
+
+  begin_report();
+  va_start(list, format);
+  (void)vfprintf(stderr, format, list);
+  va_end(list);
+  fprintf(stderr, "\n");
+  end_report();
+}
+
+void fail_here(Place place, const char *format, ...)
+{
+  va_list list;
+
+  begin_report();
+  fprintf(stderr, "%s:%d: ", place.file, place.line);
+  va_start(list, format);
+  (void)vfprintf(stderr, format, list);
+  va_end(list);
+  fprintf(stderr, "\n");
+  end_report();
+}
+
+uint64_t meet_warp(Operation operation, unsigned mask, uint64_t value, int argument, int width, Place place)
+{
+  Thread &t = *current;
+  Warp   &w = *t.warp;
+
+  if (!(mask >> t.lane & 1)) fail_here(place, "%s: lane %u is not in its own mask 0x%08x", operation_names[(int)operation], t.lane, mask);
+  if (width < 1 || width > WARP || (width & (width - 1))) fail_here(place, "%s: width %d is no power of two up to 32", operation_names[(int)operation], width);
+  t.operation = operation;
+  t.mask      = mask;
+  t.value     = value;
+  t.argument  = argument;
+  t.width     = width;
+  t.place     = place;
+  t.state     = IN_WARP;
+  w.ready &= ~(1u << t.lane);
+  w.waiting |= 1u << t.lane;
+  complete_warp(w, mask);
+  suspend();
+  return t.result;
+}
+
+int meet_block(Barrier barrier, int value, Place place)
+{
+  Thread &t = *current;
+
+  t.barrier = barrier;
+  t.value   = (uint64_t)value;
+  t.place   = place;
+  t.state   = IN_BLOCK;
+  t.warp->ready &= ~(1u << t.lane);
+  t.warp->block->arrived++;
+  complete_block(*t.warp->block);
+  suspend();
+  return (int)t.result;
+}
+
+void pause(Place place)
+{
+  current->place = place;
+  suspend();
+}
+
+void give_way(Place place)
+{
+  patience = options.yield ? 1 + (int)draw(200u / (unsigned)options.yield) : PATIENCE;
+  if (!current->place.file) current->place = place;
+  suspend();
+}
+
+void *static_shared(const void *key, size_t bytes)
+{
+  Block &b = *current->warp->block;
+
+  for (const SharedVariable &s : b.shared) {
+    if (s.key == key) return s.data;
+  }
+  return add_shared(b, key, bytes);
+}
+
+void *dynamic_shared()
+{
+  Block &b = *current->warp->block;
+
+  if (b.shared.empty() || b.shared[0].key) fail("it uses dynamic shared memory, of which its launch asks for none");
+  return b.shared[0].data;
+}
+
+/* 32 bits of the address, which are enough within one block's variables. */
+unsigned shared_address(const void *p)
+{
+  for (const SharedVariable &s : current->warp->block->shared) {
+    if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return (unsigned)(uintptr_t)p;
+  }
+  fail("%p is no address in the shared memory of this block", p);
+}
+
+void *shared_pointer(unsigned address)
+{
+  for (const SharedVariable &s : current->warp->block->shared) {
+    const unsigned offset = address - (unsigned)(uintptr_t)s.data;
+
+    if (offset < s.bytes) return s.data + offset;
+  }
+  fail("0x%08x is no address in the shared memory of this block", address);
+}
+
+void left_out(const char *kernel, const char *why)
+{
+  if (current->number == 0 && current->warp->block->number == 0) fprintf(stderr, "emulator: kernel %s is left out: it uses %s\n", kernel, why);
+  set_error(cudaErrorNotSupported);
+}
+
+void run(const void *kernel, const char *name, const Config &config, void (*body)(const void *), const void *arguments)
+{
+  const unsigned long long grid    = (unsigned long long)config.grid.x * config.grid.y * config.grid.z;
+  const unsigned long long threads = (unsigned long long)config.block.x * config.block.y * config.block.z;
+
+  initialize();
+  if (running) fail("a kernel launches %s, which is not emulated", name);
+  check_stream(config.stream, "launch");
+  if (!grid || grid > INT_MAX || !threads || threads > (unsigned long long)THREADS_MAX) return set_error(cudaErrorInvalidConfiguration);
+  if (config.shared > dynamic_limit(kernel)) return set_error(cudaErrorInvalidValue);
+
+  Running launched = {kernel, kernel_name(name), config, (unsigned)threads, grid, 0, body, arguments, {}};
+  if (options.trace) fprintf(stderr, "emulator: %s<<<%llu, %llu, %zu>>>\n", launched.name.c_str(), grid, threads, config.shared);
+  running    = &launched;
+  grid_size  = config.grid;
+  block_size = config.block;
+  run_grid();
+  running = nullptr;
+}
+
+} // namespace emulator
