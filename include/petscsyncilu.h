@@ -93,6 +93,7 @@ typedef enum {
    Values:
 +  SYNCILU_SOLVE_AUTO - the library chooses
 .  SYNCILU_SOLVE_CSR  - 32 lanes a row, from the factor in the order of the matrix
+.  SYNCILU_SOLVE_MR   - rows of a level and size class share a warp, from CSR
 -  SYNCILU_SOLVE_ELL  - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
                         padded to the same length
 
@@ -103,6 +104,7 @@ E*/
 typedef enum {
   SYNCILU_SOLVE_AUTO,
   SYNCILU_SOLVE_CSR,
+  SYNCILU_SOLVE_MR,
   SYNCILU_SOLVE_ELL
 } SyncILUSolve;
 

@@ -481,7 +481,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|ell) - the strategy
 
    Level: advanced
 
@@ -520,7 +520,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|ell) - the strategy
 
    Level: advanced
 

@@ -97,8 +97,8 @@ static PetscErrorCode TestFaces(void)
 {
   const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
   const char *const
-                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve csr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_check true";
-  const char *const lines[] = {"backend: host (asked for)", "update vect", "prefetch FALSE", "vector size 8",       "analysis alap", "solve csr", "threads 2",
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_check true";
+  const char *const lines[] = {"backend: host (asked for)", "update vect", "prefetch FALSE", "vector size 8",       "analysis alap", "solve mr", "threads 2",
                                "relaxation: 0.25",          "check TRUE",  "threads: 2",     "rows by level (alap)"};
   const char *const names[] = {"backend", "update", "prefetch", "vector_size", "analysis", "solve", "threads", "relax", "check"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
@@ -134,7 +134,7 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetPrefetch(pc, PETSC_FALSE));
         PetscCall(PCSyncILUSetVectorSize(pc, 8));
         PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ALAP));
-        PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_CSR));
+        PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
         PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
@@ -172,7 +172,7 @@ static PetscErrorCode TestFaces(void)
         CHECK(prefetch == PETSC_FALSE, "%s set %d mat %d: prefetch %d", ways[way], set, mat, (int)prefetch);
         CHECK(size == 8, "%s set %d mat %d: vector size %" PetscInt_FMT, ways[way], set, mat, size);
         CHECK(analysis == SYNCILU_ANALYSIS_ALAP, "%s set %d mat %d: analysis %d", ways[way], set, mat, (int)analysis);
-        CHECK(solve == SYNCILU_SOLVE_CSR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
+        CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
         CHECK(check == PETSC_TRUE, "%s set %d mat %d: check %d", ways[way], set, mat, (int)check);

@@ -3,9 +3,9 @@
 */
 #include "cuda.h"
 
-PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps;
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps;
 
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, NULL};
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorVectOps;
 
