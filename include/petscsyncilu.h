@@ -92,7 +92,7 @@ typedef enum {
 
    Values:
 +  SYNCILU_SOLVE_AUTO - the library chooses
-.  SYNCILU_SOLVE_CSR  - 32 lanes a row, from the factor in the order of the matrix
+.  SYNCILU_SOLVE_CSR  - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR   - rows of a level and size class share a warp, from CSR
 -  SYNCILU_SOLVE_ELL  - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
                         padded to the same length
@@ -130,8 +130,8 @@ typedef struct {
   PetscInt       rows;            /* rows of the local block */
   PetscInt64     nonzeros;        /* entries of L and U, the diagonal counted once */
   PetscReal      fill;            /* nonzeros over those of the matrix */
-  PetscInt       levels[2];       /* levels of the dependency graph of L and of U */
-  PetscInt       level_rows[2];   /* most rows on one level of L and of U */
+  PetscInt       levels[2];       /* levels of the dependency graph of L and of U; -1: no memory to count them */
+  PetscInt       level_rows[2];   /* most rows on one level of L and of U, likewise */
   PetscInt       diagonals_added; /* missing diagonal entries added, by PCFactorSetAllowDiagonalFill() */
 
   /* pivots a shift changed in the last factorization: all rows, or some with MAT_SHIFT_INBLOCKS */
@@ -143,8 +143,8 @@ typedef struct {
   PetscInt  analyses;       /* symbolic phases so far */
   PetscInt  factorizations; /* numeric phases so far */
 
-  /* memory held by plan and factor; on a GPU it grows at the first transposed solve, and at the first one of
-     several right-hand sides */
+  /* memory held by plan and factor; it grows at the first transposed solve, and at the first one of several
+     right-hand sides */
   PetscInt64 bytes;
 } SyncILUStatistics;
 

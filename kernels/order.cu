@@ -16,7 +16,7 @@ namespace
    8.6, 8.7, 8.9 and from 11.0 on.
 */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
-constexpr int MULTIPROCESSOR_THREADS = __CUDA_ARCH__ < 800 ? 1024 : 1536;
+constexpr int MULTIPROCESSOR_THREADS = 1536;
 #else
 constexpr int MULTIPROCESSOR_THREADS = 2048;
 #endif

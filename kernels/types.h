@@ -21,8 +21,8 @@
 
 /*
    The type of values. One is instantiated so far, while the kernels are templates. What differs between types
-   is in memory_order.cuh, syncfree.cuh and factor_relax.cuh; besides, the tile kernel loads pairs of values,
-   and the excess is compared by its bits.
+   is in memory_order.cuh, syncfree.cuh and factor_relax.cuh; besides, ell.cuh has an instruction for doubles,
+   pivots are judged as doubles, and the excess is compared by its bits.
 */
 typedef enum {
   SYNCILU_DOUBLE
@@ -51,13 +51,12 @@ typedef struct {
 } SyncILUDeviceTriangle;
 
 /*
-   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + skip + q, divided by
-   divisor[i] unless that is NULL.
+   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + q, divided by divisor[i]
+   unless that is NULL.
 */
 typedef struct {
   SyncILUDeviceValues values;
   const int          *begin;
-  int                 skip;
   const void         *divisor;
 } SyncILUDeviceRows;
 

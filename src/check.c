@@ -114,7 +114,7 @@ PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
   SyncILUStatus         status;
   Values                v, ref;
   Sum                  *w;
-  PetscInt             *mark, rows, rounded = 0;
+  PetscInt             *mark, rows, row, rounded = 0;
 
   PetscFunctionBegin;
   if (!e->ref) PetscCall(PetscMalloc1((size_t)nl + nu + p->n, &e->ref));
@@ -131,14 +131,14 @@ PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
   rows = status.row < 0 ? p->n : status.row;
   PetscCall(PetscMalloc2(p->n, &w, p->n, &mark));
   for (PetscInt i = 0; i < p->n; i++) mark[i] = -1;
-  for (PetscInt i = 0; i < rows; i++) {
-    const PetscBool same = SameRow(p, i, v, ref, e->ops->tolerance);
-
-    PetscCheck(same || (e->ops->tolerance > 0 && SolvesRow(p, A, piv, i, v, e->ops->tolerance, w, mark)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", i);
-    rounded += !same;
+  for (row = 0; row < rows; row++) {
+    if (SameRow(p, row, v, ref, e->ops->tolerance)) continue;
+    if (e->ops->tolerance == 0.0 || !SolvesRow(p, A, piv, row, v, e->ops->tolerance, w, mark)) break;
+    rounded++;
   }
   PetscCall(PetscFree2(w, mark));
+  PetscCheck(row == rows, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", row);
   PetscCall(PetscInfo(NULL,
                       "-pc_syncilu_check: %" PetscInt_FMT " rows of the factor equal the serial reference, %" PetscInt_FMT
                       " of them up to rounding that has grown\n",

@@ -335,6 +335,7 @@ static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFa
     again = PETSC_FALSE;
     PetscCall((*e->ops->factor)(e, A, &piv, &e->status));
     if (e->settings.check) PetscCall(SyncILUCheckFactor(e, A, &piv));
+    else PetscCall(PetscFree(e->ref)); /* of older values */
     if (e->status.row >= 0 && e->status.shift) {
       if (type == MAT_SHIFT_NONZERO) piv.amount = e->attempts ? 2 * piv.amount : info->shiftamount;
       else {
@@ -434,7 +435,7 @@ static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
    Not Collective
 
    Input Parameter:
-.  e - a factored engine, whose matrix is still at hand
+.  e - a factored engine
 
    Output Parameter:
 .  flops - counted when first asked for, which takes as long as a factorization without values
@@ -476,6 +477,7 @@ PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, Petsc
 {
   const PetscInt n    = e->pattern.n;
   PetscScalar   *copy = NULL;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCheck(!e->settings.check || PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check looks at arrays on the host");
@@ -484,11 +486,12 @@ PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, Petsc
     PetscCall(PetscMalloc1((size_t)ldb * nrhs, &copy));
     PetscCall(PetscArraycpy(copy, b, (size_t)ldb * nrhs));
   }
-  PetscCall((*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx, mem));
+  ierr = (*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx, mem);
   if (e->settings.check && e->ref && n) {
-    for (PetscInt r = 0; r < nrhs; r++) PetscCall(SyncILUCheckSolve(e, trans, (copy ? copy : b) + (size_t)r * ldb, x + (size_t)r * ldx));
+    for (PetscInt r = 0; r < nrhs && !ierr; r++) ierr = SyncILUCheckSolve(e, trans, (copy ? copy : b) + (size_t)r * ldb, x + (size_t)r * ldx);
   }
   PetscCall(PetscFree(copy));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

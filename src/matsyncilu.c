@@ -85,8 +85,11 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   PetscCall(SyncILUSourceFromMat(A, &source));
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
   ierr = SyncILUEngineFactor(e, &source, &mine);
-  /* the matrix has another pattern, for which there is no plan */
-  if (ierr && !e->ops) PetscCall(DropEngine(f));
+  if (ierr) {
+    PetscCall(PetscLogEventEnd(SYNCILU_Factor, F, A, 0, 0));
+    /* the matrix has another pattern, for which there is no plan */
+    if (!e->ops) PetscCall(DropEngine(f));
+  }
   PetscCall(ierr);
   PetscCall(PetscLogIsActive(&active));
   if (active) {
@@ -417,7 +420,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    MATSOLVERSYNCILU = "syncilu" - incomplete LU factorization without synchronization between levels, on the
    CPU's threads or on a GPU
 
-   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices, through `PCSYNCILU`, `PCILU` (-pc_type ilu
+   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices and those of types derived from them, through `PCSYNCILU`, `PCILU` (-pc_type ilu
    -pc_factor_mat_solver_type syncilu), or MatGetFactor().
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):

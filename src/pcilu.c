@@ -34,6 +34,7 @@ PetscErrorCode PCSyncILUSetUpILU(PC ilu, PetscErrorCode (*call)(PC), PetscContai
   SyncILUShared     *shared;
   MatFactorShiftType shift, after;
   PetscReal          amount;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscContainerGetPointer(container, (void **)&shared));
@@ -41,12 +42,13 @@ PetscErrorCode PCSyncILUSetUpILU(PC ilu, PetscErrorCode (*call)(PC), PetscContai
   PetscCall(PCFactorGetShiftAmount(ilu, &amount));
   shared->shiftknown = PETSC_TRUE;
   shared->nonzero    = (PetscBool)(shift == MAT_SHIFT_NONZERO);
-  PetscCall(PCSyncILUCallWithShared(ilu, call, container));
+  ierr               = PCSyncILUCallWithShared(ilu, call, container);
   PetscCall(PCFactorGetShiftType(ilu, &after));
   if (after != shift) {
     PetscCall(PCFactorSetShiftType(ilu, shift));
     PetscCall(PCFactorSetShiftAmount(ilu, amount)); /* the line before replaces an amount of zero */
   }
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

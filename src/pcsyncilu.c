@@ -205,8 +205,12 @@ static PetscErrorCode WantIndexSets(PC pc)
 /* A preconditioner that was set up is set up anew, as by PCFactorSetLevels(). */
 static PetscErrorCode SettingsChanged_SyncILU(PC pc)
 {
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
   PetscFunctionBegin;
-  PetscCall(PCReset(((PC_SyncILU *)pc->data)->ilu));
+  /* before that, a factor may be in the hands of the user, who has it from PCFactorGetMatrix() */
+  if (!pc->setupcalled && !s->ilu->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCReset(s->ilu));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -336,6 +340,14 @@ static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SyncILU(PC pc, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The factor says that it has none. */
+static PetscErrorCode PCFactorSetDropTolerance_SyncILU(PC pc, PetscReal dt, PetscReal dtcol, PetscInt most)
+{
+  PetscFunctionBegin;
+  PetscCall(PCFactorSetDropTolerance(((PC_SyncILU *)pc->data)->ilu, dt, dtcol, most));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The setters and getters of PCFactor that are PCILU's business, with the type of their argument. */
 #define FORWARDED(X) \
   X(PCFactorSetZeroPivot, PetscReal) \
@@ -383,6 +395,7 @@ static PetscErrorCode PCDestroy_SyncILU(PC pc)
   PetscCall(PetscContainerDestroy(&s->container));
   FORWARDED(UNCOMPOSE)
   OWN(UNCOMPOSE)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetDropTolerance_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", NULL));
   PetscCall(PetscFree(pc->data));
@@ -480,6 +493,7 @@ PetscErrorCode PCCreate_SyncILU(PC pc)
   pc->ops->getfactoredmatrix = PCFactorGetMatrix_SyncILU;
   FORWARDED(COMPOSE)
   OWN(COMPOSE)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetDropTolerance_C", PCFactorSetDropTolerance_SyncILU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SyncILU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", SettingsChanged_SyncILU));
   PetscFunctionReturn(PETSC_SUCCESS);

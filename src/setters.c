@@ -70,8 +70,8 @@
    the rank on the node chooses, as the launcher of the MPI program tells it (else the rank). Several ranks
    may share a device.
 
-   On a GPU numbers are real in double precision, and indices have 32 bits: a rank may have up to 2^31 - 1024
-   rows, nonzeros, and entries with padding. Rows of U are kept divided by their pivots there: a pivot so
+   On a GPU numbers are real in double precision, and indices have 32 bits: a rank may have up to 2^31 - 1025
+   rows and as many nonzeros. Rows of U are kept divided by their pivots there: a pivot so
    small that this has no room among the numbers is a breakdown, and so is a zero of L that meets an infinite
    entry of U, which PETSc and the host skip. Arrays that PETSc has on the device are used there, others are
    carried through pinned buffers; the view says which.
@@ -153,9 +153,11 @@ MAT_GETTER(Backend, SyncILUBackend)
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. Where rows are too long for list, vect runs, and the view and
-   -info say so. Auto also turns to vect where lists take so much memory that plan and factor would have more
-   than three times the bytes of the matrix. The host has one way, a dense work row a thread, and says so in
+   Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids, auto
+   and list run as one triangular solve, and the view says diagonal-only. Where rows are too long for list, or
+   the device has no memory for the lists, vect runs, and the view and -info say so. Auto also turns to vect
+   where lists take so much memory that plan and factor would have more than three times the bytes of the
+   matrix. The host has one way, a dense work row a thread, and says so in
    the view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
@@ -316,8 +318,9 @@ MAT_GETTER(Prefetch, PetscBool)
 
    Note:
    Takes effect at the next symbolic phase. The factorization takes at least 4 lanes, 32 in numerical order,
-   and for `SYNCILU_UPDATE_LIST` as many as its longest row needs. `SYNCILU_SOLVE_CSR` always takes 32. The
-   view says how many.
+   and for `SYNCILU_UPDATE_LIST` as many as its longest row needs; where it is one triangular solve, it takes
+   what that takes. `SYNCILU_SOLVE_CSR` always takes 32, `SYNCILU_SOLVE_MR` about as many as a row has entries.
+   The view says how many.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`, `PCSyncILUGetVectorSize()`,
 `MatSyncILUSetVectorSize()`

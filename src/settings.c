@@ -78,6 +78,7 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
 {
   PetscBool flg;
   PetscInt  n;
+  PetscReal relax;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "SyncILU options");
@@ -100,8 +101,11 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
     PetscCall(CheckThreads(n));
     s->threads = n;
   }
-  PetscCall(PetscOptionsReal("-pc_syncilu_relax", "Dropped fill is added times this to the diagonal", "PCSyncILUSetRelax", s->relax, &s->relax, NULL));
-  PetscCall(CheckRelax(s->relax));
+  PetscCall(PetscOptionsReal("-pc_syncilu_relax", "Dropped fill is added times this to the diagonal", "PCSyncILUSetRelax", s->relax, &relax, &flg));
+  if (flg) {
+    PetscCall(CheckRelax(relax));
+    s->relax = relax;
+  }
   PetscCall(PetscOptionsBool("-pc_syncilu_check", "Compare with the serial reference", "PCSyncILUSetCheck", s->check, &s->check, NULL));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

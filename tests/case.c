@@ -66,6 +66,8 @@ static PetscErrorCode ArraysGet(void *ctx, PetscBool device, PetscBool values, S
 
   PetscFunctionBegin;
   PetscCheck((device && arrays->device) || arrays->host, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The rows are on a device alone");
+  /* as a matrix of PETSc's with 64-bit indices, which is taken from the host */
+  if (sizeof(PetscInt) != sizeof(int) && arrays->host) device = PETSC_FALSE;
   *csr = device && arrays->device ? *arrays->device : *arrays->host;
   if (!values) csr->a = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -225,8 +225,8 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
     {"27pt:10x500x1",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
     {"27pt:10x32000x1",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
  /* a box of skewed extents of 2,853 million points */
-    {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  }  /* rows that several threads share, and empty rows of a transpose */
-    ,
+    {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+ /* rows that several threads share, and empty rows of a transpose */
     {"denserow:1400",    PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP}},
     {"denserow:1000000", PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP}},
     {"bidiagonal:700",   PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP}                    }

@@ -508,13 +508,9 @@ static PetscErrorCode TestView(PetscRandom rand)
     PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
     PetscCall(PCSyncILUGetStatistics(pc, &s));
     {
-      const PetscLogDouble csr   = 12.0 * info.nz_used + 4.0 * (n + 1);
-      const double         limit = PetscDefined(HAVE_CUDA) ? 3 * csr
-                                                   /*
-                                      a PETSc without CUDA has no matrix and vectors on the device, so the
-                                      plan has them
-                                   */
-                                                           : 4 * csr + 16.0 * n;
+      const PetscLogDouble csr = 12.0 * info.nz_used + 4.0 * (n + 1);
+      /* a PETSc without CUDA has no matrix and vectors on the device, so the plan has them */
+      const double limit = PetscDefined(HAVE_CUDA) ? 3 * csr : 4 * csr + 16.0 * n;
 
       printf("%s, %" PetscInt_FMT " rows: %.2f times the bytes of the matrix\n", matrices[m], n, (double)s.bytes / csr);
       CHECK(s.bytes > 0 && (double)s.bytes <= limit, "%s: %" PetscInt64_FMT " bytes held, %.2f times those of the matrix", matrices[m], s.bytes,
@@ -932,9 +928,8 @@ static PetscErrorCode TestMemory(PetscRandom rand)
   PetscCall(MatSetRandom(B, rand));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &Y));
-  PetscCall(
-    /* also, the driver loads kernels when they are first launched, for which there must be room */
-    PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &pc));
+  /* also, the driver loads kernels when they are first launched, for which there must be room */
+  PetscCall(PreconditionerCreate(p.A, SYNCILU_BACKEND_CUDA, &pc));
   PetscCall(PCApply(pc, p.b, want[0]));
   PetscCall(PCApplyTranspose(pc, p.b, want[1]));
   PetscCall(PCMatApply(pc, B, Y));

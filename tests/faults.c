@@ -180,10 +180,44 @@ static PetscErrorCode SetUpAndForget(PC pc)
   PetscFunctionReturn(ierr);
 }
 
+/* What was set before an error in the setup is what is set after it. */
+static PetscErrorCode TestSettingsAfterErrors(void)
+{
+  const PetscInt     i[] = {0, 2, 3, 5}, j[] = {0, 1, 0, 1, 2};
+  PetscScalar        a[] = {4.0, 1.0, 1.0, 1.0, 4.0};
+  Mat                A, B;
+  PC                 pc;
+  MatFactorShiftType shift;
+  PetscReal          amount;
+
+  PetscFunctionBegin;
+  /* PCILU changes the shift of matrices whose type it does not know, before it finds that a diagonal is missing */
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 3, 3, (PetscInt *)i, (PetscInt *)j, a, &B));
+  PetscCall(MatConvert(B, MATSEQAIJPERM, MAT_INITIAL_MATRIX, &A));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+  PetscCall(PCFactorSetShiftAmount(pc, 0.25));
+  CHECK_ERROR(PCSetUp(pc), PETSC_ERR_ARG_WRONGSTATE, "missing the diagonal entry of row 1");
+  PetscCall(PCFactorGetShiftType(pc, &shift));
+  PetscCall(PCFactorGetShiftAmount(pc, &amount));
+  CHECK(shift == MAT_SHIFT_NONZERO && amount == 0.25, "after an error the shift is %s by %g", MatFactorShiftTypes[shift], (double)amount);
+  /* ILU with a drop tolerance is PETSc's own */
+  PetscCall(PCFactorSetAllowDiagonalFill(pc, PETSC_TRUE));
+  PetscCall(PCFactorSetDropTolerance(pc, 1e-3, 0.1, 5));
+  CHECK_ERROR(PCSetUp(pc), PETSC_ERR_SUP, "no drop tolerance");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestBadInput(PetscRandom rand)
 {
-  Mat A;
-  PC  pc;
+  Mat       A;
+  PC        pc;
+  PetscReal relax;
 
   PetscFunctionBegin;
   /* rows that are not as they must be, from arrays of the user */
@@ -237,6 +271,8 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
       PetscCall(PetscOptionsPush(db));
       PetscCall(SetUpWith(A, bad[k].option, &pc));
       CHECK_ERROR(SetUpAndForget(pc), (PetscErrorCode)bad[k].code, bad[k].text);
+      PetscCall(PCSyncILUGetRelax(pc, &relax));
+      CHECK(relax == 0.0, "%s: relaxation by %g", bad[k].option, (double)relax);
       PetscCall(PCDestroy(&pc));
       PetscCall(PetscOptionsPop());
       PetscCall(PetscOptionsDestroy(&db));
@@ -433,6 +469,7 @@ int main(int argc, char **argv)
   PetscCall(TestShifts());
   PetscCall(TestNaN(rand));
   PetscCall(TestBadInput(rand));
+  PetscCall(TestSettingsAfterErrors());
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("faults");
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_debug"));

@@ -48,10 +48,6 @@ PetscErrorCode HoardFree(Hoard *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   All but so many bytes of what is free, in parts as large as there are. Not taken: it cannot be had so that
-   no more is left.
-*/
 PetscErrorCode HoardTake(size_t leave, Hoard *h, PetscBool *taken)
 {
   const size_t page = 2 << 20, most = sizeof(h->part) / sizeof(h->part[0]);

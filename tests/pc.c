@@ -525,8 +525,7 @@ static PetscErrorCode TestLifeCycle(PetscRandom rand)
   CHECK(!flg, "in place claims to be in use");
   PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
   CHECK(strstr(text, "in-place factorization asked for, not honoured"), "view: %s", text);
-  /* the factor outlives the matrix it was made of */
-  PetscCall(PetscObjectQuery((PetscObject)A, "SyncILUSettings", (PetscObject *)&other));
+  PetscCall(PetscObjectQuery((PetscObject)A, "SyncILUShared", (PetscObject *)&other));
   CHECK(!other, "the matrix keeps the settings of a preconditioner");
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
@@ -689,6 +688,35 @@ static PetscErrorCode TestTransposition(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A factor that is asked for before the setup has the settings that come after, and stays. */
+static PetscErrorCode TestFactorFirst(PetscRandom rand)
+{
+  Mat      A, F[2];
+  PC       pc;
+  PetscInt threads;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("5pt", 100, rand, &A));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCFactorSetUpMatSolverType(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F[0]));
+  PetscCall(PCSyncILUSetThreads(pc, 3));
+  PetscCall(PCFactorGetMatrix(pc, &F[1]));
+  CHECK(F[0] == F[1], "a setter destroys the factor before the setup");
+  if (F[0] == F[1]) {
+    PetscCall(MatSyncILUGetThreads(F[0], &threads));
+    CHECK(threads == 3, "%" PetscInt_FMT " threads", threads);
+  }
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F[1]));
+  CHECK(F[0] == F[1], "the setup makes another factor");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The check switched on after the symbolic phase, which made no pattern on the host where a GPU planned. */
 static PetscErrorCode TestCheckLater(PetscRandom rand)
 {
@@ -733,6 +761,18 @@ static PetscErrorCode TestCheckLater(PetscRandom rand)
     PetscCall(PCApply(reference, b, y));
     PetscCall(CheckDifference(x, y, &diff));
     CHECK(diff <= 1e-12, "checked from the second factorization on, way %d: differs from PCILU by %g", ilu, (double)diff);
+    /* switched off and on again around new values: the reference of the old ones is not to be compared with */
+    if (ilu) {
+      if (ilu == 1) PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(MatSyncILUSetCheck(F, PETSC_FALSE));
+      PetscCall(GenerateValues(A, rand));
+      PetscCall(MatLUFactorNumeric(F, A, &info));
+      PetscCall(MatSyncILUSetCheck(F, PETSC_TRUE));
+      PetscCall(MatSolve(F, b, x));
+      PetscCall(PCApply(reference, b, y));
+      PetscCall(CheckDifference(x, y, &diff));
+      CHECK(diff <= 1e-12, "checked again after a factorization without, way %d: differs from PCILU by %g", ilu, (double)diff);
+    }
     if (ilu == 2) PetscCall(MatDestroy(&F));
     PetscCall(PCDestroy(&pc));
     PetscCall(PCDestroy(&reference));
@@ -952,6 +992,7 @@ int main(int argc, char **argv)
       PetscCall(TestSolves(rand));
       PetscCall(TestIterations());
       PetscCall(TestTransposition());
+      PetscCall(TestFactorFirst(rand));
       PetscCall(TestCheckLater(rand));
       PetscCall(TestSettingsStay(rand));
       PetscCall(TestShiftTypes());

@@ -58,7 +58,6 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
 
   PetscFunctionBegin;
   PetscCall(ChooseSolve(plan, &ops));
-  if (!ops->columns) PlanCall(PlanKeepColumns(plan));
   tile = (PetscBool)(ops->tiles && PlanMayTile(plan));
   PlanCall(PlanFindStatistics(plan, tile));
   if (tile) PlanCall(PlanTile(plan));
@@ -120,9 +119,10 @@ static PetscErrorCode Destroy_CUDA(SyncILUEngine e)
 
 static PetscErrorCode Plan_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool *needpattern)
 {
-  CUDA *d;
-  Plan *plan;
-  int   before;
+  CUDA          *d;
+  Plan          *plan;
+  int            before;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   *needpattern = PETSC_FALSE;
@@ -132,7 +132,9 @@ static PetscErrorCode Plan_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   d->values.generation = UNKNOWN;
   PetscCall(PlanCreate(plan, &e->settings));
   PetscCall(PlanEnter(plan, &before));
-  PetscCall(PlanPattern(e, A, needpattern));
+  ierr = PlanPattern(e, A, needpattern);
+  if (ierr) PetscCall(DeviceLeave(before)); /* a strategy may not be for this pattern, after which a program may go on */
+  PetscCall(ierr);
   /* for the engine, which may turn to another backend */
   PetscCall(PetscStrncpy(e->unfit, plan->unfit, sizeof(e->unfit)));
   plan->unfit[0] = 0;

@@ -54,6 +54,10 @@ PETSC_INTERN PetscErrorCode DeviceLeave(int);
 PETSC_INTERN PetscErrorCode DeviceMemoryAlloc(DeviceMemory *, cudaStream_t, size_t, void *);
 PETSC_INTERN PetscErrorCode DeviceMemoryRelease(DeviceMemory *, cudaStream_t, int);
 PETSC_INTERN PetscErrorCode DeviceSettle(cudaStream_t);
+PETSC_INTERN PetscErrorCode DeviceTimeBegin(void);
+PETSC_INTERN PetscErrorCode DeviceTimeEnd(void);
+PETSC_INTERN PetscErrorCode DeviceView(PetscViewer);
+PETSC_INTERN PetscBool      DeviceIsPETScs(void);
 
 /* transfer.c: transfers between host and device. */
 
@@ -65,10 +69,6 @@ PETSC_INTERN PetscErrorCode DeviceDownload(cudaStream_t, void *, const void *, s
 PETSC_INTERN PetscErrorCode DeviceReadBack(cudaStream_t, void *, const void *, size_t);
 PETSC_INTERN PetscErrorCode DeviceStatusRequest(cudaStream_t, const SyncILUDeviceStatus *);
 PETSC_INTERN PetscErrorCode DeviceStatusWait(SyncILUDeviceStatus *);
-PETSC_INTERN PetscErrorCode DeviceTimeBegin(void);
-PETSC_INTERN PetscErrorCode DeviceTimeEnd(void);
-PETSC_INTERN PetscErrorCode DeviceView(PetscViewer);
-PETSC_INTERN PetscBool      DeviceIsPETScs(void);
 
 /* plan.c: a pattern on the device. */
 
@@ -153,11 +153,14 @@ PETSC_INTERN PetscErrorCode PlanKeepColumns(Plan *);
 PETSC_INTERN PetscErrorCode PlanGetPattern(Plan *, SyncILUDevicePattern *);
 PETSC_INTERN PetscErrorCode PlanRestorePattern(Plan *, SyncILUDevicePattern *);
 PETSC_INTERN PetscErrorCode PlanTriangle(Plan *, DeviceMemory *, Part, SyncILUDeviceTriangle *);
-PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
-PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
 PETSC_INTERN double         PlanBudget(const Plan *);
 PETSC_INTERN int            PlanLanes(const Plan *, double);
 PETSC_INTERN int            Log2Ceil(double);
+
+/* values.c: the values of a matrix on the device, and room for those of a factor on the pattern. */
+
+PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
+PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
 
 /* order.c: orders of the rows, and slices of them. */
 
@@ -244,8 +247,8 @@ PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
 /*
-   A triangle in sliced ELL: the strategy ell's, which the factorization with diagonal-only updates has use
-   for too.
+   solve_ell.c: a triangle in sliced ELL, the strategy ell's, which the factorization with diagonal-only updates
+   has use for too.
 */
 typedef struct {
   SyncILUDeviceEll ell;

@@ -242,12 +242,9 @@ PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangl
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
   PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, lanes, limit, s, device, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, count, device, sizeof(int)));
-  if (memory == &plan->scratch) *slices = s;
-  else {
-    PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
-    CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, plan->stream));
-  }
+  PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
+  CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, plan->stream));
   PlanLaunch(SyncILUKernelSliceRows(t.n, *count, *slices, plan->stream));
-  if (memory != &plan->scratch) PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,6 @@
    The pattern on the device, and what is found in it.
 */
 #include "cuda.h"
-#include "../../kernels/factor.h"
 #include "../../kernels/order.h"
 #include "../../kernels/pattern.h"
 #include "../../kernels/storage.h"
@@ -290,7 +289,7 @@ PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
 }
 
 /*
-   PlanFindStatistics - finds what of the pattern decides how it is planned, in one look and one copy to the
+   PlanFindStatistics - finds what of the pattern decides how it is planned, in one look through it and one copy to the
    host
 
    Not Collective

@@ -76,7 +76,7 @@ static PetscInt Threads(const SyncILUSettings *s)
     const char *env = getenv("OMP_NUM_THREADS");
     const long  n   = env ? strtol(env, NULL, 10) : 1;
 
-    return n > 0 && n < 4096 ? (PetscInt)n : 1;
+    return n > 0 && n <= 4096 ? (PetscInt)n : 1;
   }
 #else
   (void)s;
