@@ -24,6 +24,7 @@
 
 #define PCSYNCILU        "syncilu"
 #define MATSOLVERSYNCILU "syncilu"
+#define MATORDERINGBMC   "bmc"
 
 /*E
    SyncILUBackend - where factorizations and solves run

@@ -177,6 +177,7 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   Mat_SyncILU      *f    = (Mat_SyncILU *)F->data;
   const SyncILUFill fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
   SyncILUSource     source;
+  PetscObject       blocks = NULL; /* of the ordering bmc */
   const PetscInt   *r, *c;
   PetscErrorCode    ierr;
 
@@ -185,6 +186,8 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
+  if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &blocks));
+  PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, blocks));
   F->assembled = PETSC_FALSE; /* until the numeric phase */
   PetscCall(DropEngine(f));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
@@ -392,6 +395,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(MatSyncILUGetStatistics(F, &s));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
+  PetscCall(SyncILUBlocksView(F, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
   if (s.levels[0] < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not counted, for lack of memory on the device\n"));
   else

@@ -67,8 +67,8 @@ static PetscErrorCode CheckPETSc(void)
 }
 
 /*@C
-   SyncILUInitializePackage - registers the preconditioner `PCSYNCILU`, the solver type `MATSOLVERSYNCILU` and
-   the log events
+   SyncILUInitializePackage - registers the preconditioner `PCSYNCILU`, the solver type `MATSOLVERSYNCILU`, the
+   ordering `MATORDERINGBMC` and the log events
 
    Not Collective
 
@@ -98,6 +98,7 @@ PetscErrorCode SyncILUInitializePackage(void)
   PetscCall(MatInitializePackage());
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
+  PetscCall(SyncILUOrderingRegister());
   PetscCall(PetscLogEventRegister("SyncILUAnalysis", MAT_CLASSID, &SYNCILU_Analysis));
   PetscCall(PetscLogEventRegister("SyncILUFactor", MAT_CLASSID, &SYNCILU_Factor));
   PetscCall(PetscLogEventRegister("SyncILUSolve", MAT_CLASSID, &SYNCILU_Solve));

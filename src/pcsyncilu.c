@@ -219,7 +219,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
 {
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->shared->settings;
-  PetscBool       inplace, same, ordered, reorder;
+  PetscInt        size   = s->shared->bmc_size;
+  PetscBool       inplace, same, ordered, reorder, sized;
   const char     *prefix;
 
   PetscFunctionBegin;
@@ -231,6 +232,9 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   if (ordered || reorder) PetscCall(WantIndexSets(pc));
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscUseTypeMethod(s->ilu, setfromoptions, PetscOptionsObject);
+  PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size, &size, &sized));
+  PetscCheck(!sized || size > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_ordering_bmc_size: %" PetscInt_FMT " is not a number of rows", size);
   if (ordered) s->ordered = PETSC_TRUE;
   if (reorder) s->reorder = PETSC_TRUE;
   PetscCall(PCFactorGetUseInPlace(s->ilu, &inplace));
@@ -239,7 +243,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
     s->inplace = PETSC_TRUE;
   }
   PetscCall(PetscMemcmp(&before, &s->shared->settings, sizeof(before), &same));
-  if (!same && pc->setupcalled) PetscCall(SettingsChanged_SyncILU(pc));
+  if ((!same || size != s->shared->bmc_size) && pc->setupcalled) PetscCall(SettingsChanged_SyncILU(pc));
+  s->shared->bmc_size = size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -434,7 +439,8 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 
    Options Database Keys:
 +  -pc_factor_levels <k>                                           - levels of fill
-.  -pc_factor_mat_ordering_type (natural|nd|1wd|rcm|qmd)           - ordering of the block
+.  -pc_factor_mat_ordering_type (natural|bmc|nd|1wd|rcm|qmd)       - ordering of the block
+.  -mat_ordering_bmc_size <n>                                      - rows of a block of the ordering bmc
 .  -pc_factor_shift_type (none|nonzero|positive_definite|inblocks) - what to do about small pivots
 .  -pc_factor_shift_amount <a>                                     - by how much
 .  -pc_factor_...                                                  - all others of `PCILU`

@@ -19,6 +19,7 @@ typedef struct {
   PetscBool       frompc;     /* the preconditioner reads the options, otherwise the factor does */
   PetscBool       shiftknown; /* the next one is so, or not */
   PetscBool       nonzero;    /* MAT_SHIFT_NONZERO is meant where PCILU hands down MAT_SHIFT_INBLOCKS */
+  PetscInt        bmc_size;   /* rows of a block of the ordering bmc; 0: what the matrix' options say */
 } SyncILUShared;
 
 /* Under this name both have the container, and the matrix has it while a factor is made of it. */
@@ -49,6 +50,17 @@ typedef struct {
   PetscReal      fill;     /* as given by the user */
   PetscInt       analyses; /* of the engines before this one */
 } Mat_SyncILU;
+
+/* What an ordering bmc is; composed with its rows under this name, then with the factor. */
+typedef struct {
+  PetscInt  size, blocks, colors;
+  PetscBool grown;
+} SyncILUBlocks;
+
+#define SYNCILU_BLOCKS_KEY "SyncILUBlocks"
+
+PETSC_INTERN PetscErrorCode SyncILUOrderingRegister(void);
+PETSC_INTERN PetscErrorCode SyncILUBlocksView(Mat, PetscViewer);
 
 /* The rows of a sequential AIJ matrix, for an engine; the matrix must stay. */
 PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);

@@ -96,14 +96,14 @@ static PetscErrorCode CompareSolves(Mat A, Mat F[2], PetscRandom rand, const cha
 
 static PetscErrorCode TestOrderingsAndLevels(PetscRandom rand)
 {
-  const char *const orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND, MATORDERING1WD, MATORDERINGQMD};
+  const char *const orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND, MATORDERING1WD, MATORDERINGQMD, MATORDERINGBMC};
 
   PetscFunctionBegin;
   for (int m = 0; GeneratePatterns[m]; m++) {
     Mat A;
 
     PetscCall(GenerateMatrix(GeneratePatterns[m], 100, rand, &A));
-    for (int o = 0; o < 5; o++) {
+    for (int o = 0; o < (int)PETSC_STATIC_ARRAY_LENGTH(orderings); o++) {
       for (PetscInt levels = 0; levels < 4; levels++) {
         Mat           F[2];
         MatFactorInfo info;

@@ -1,0 +1,314 @@
+static char help[] = "The ordering bmc: permutations, independent colors, groups of rows that stay together, options, the view.\n\n";
+
+#include "check.h"
+#include "problem.h"
+#include "bmc.h"
+
+/* Whether each of n rows stands in the list once. */
+static PetscErrorCode IsPermutation(PetscInt n, const PetscInt *row, PetscBool *is)
+{
+  PetscInt *seen;
+
+  PetscFunctionBegin;
+  *is = PETSC_TRUE;
+  PetscCall(PetscCalloc1(n, &seen));
+  for (PetscInt i = 0; i < n; i++) {
+    if (row[i] < 0 || row[i] >= n || seen[row[i]]++) *is = PETSC_FALSE;
+  }
+  PetscCall(PetscFree(seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The levels of L of a pattern in that order. */
+static PetscErrorCode Levels(PetscInt n, const PetscInt *ptr, const PetscInt *col, const PetscInt *row, PetscInt *levels)
+{
+  PetscInt *place, *level;
+
+  PetscFunctionBegin;
+  *levels = 0;
+  PetscCall(PetscMalloc2(n, &place, n, &level));
+  for (PetscInt p = 0; p < n; p++) place[row[p]] = p;
+  for (PetscInt p = 0; p < n; p++) {
+    level[p] = 1;
+    for (PetscInt k = ptr[row[p]]; k < ptr[row[p] + 1]; k++) {
+      if (place[col[k]] < p) level[p] = PetscMax(level[p], level[place[col[k]]] + 1);
+    }
+    *levels = PetscMax(*levels, level[p]);
+  }
+  PetscCall(PetscFree2(place, level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckOrder(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt size, const SyncILUBMC *o, const char *name)
+{
+  PetscInt *block, *color, shared = 0, split = 0, levels;
+  PetscBool is;
+
+  PetscFunctionBegin;
+  PetscCall(IsPermutation(n, o->row, &is));
+  CHECK(is, "%s: no permutation", name);
+  CHECK(o->begin[0] == 0 && o->begin[o->blocks] == n && o->first[0] == 0 && o->first[o->colors] == o->blocks, "%s: blocks or colors leave rows out", name);
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(n, &block, n, &color));
+  for (PetscInt c = 0; c < o->colors; c++) {
+    CHECK(o->first[c] < o->first[c + 1], "%s: color %" PetscInt_FMT " has no block", name, c);
+    for (PetscInt b = o->first[c]; b < o->first[c + 1]; b++) {
+      const PetscInt rows = o->begin[b + 1] - o->begin[b];
+
+      CHECK(rows > 0 && rows <= size, "%s: block %" PetscInt_FMT " has %" PetscInt_FMT " rows", name, b, rows);
+      for (PetscInt p = o->begin[b]; p < o->begin[b + 1]; p++) {
+        CHECK(p == o->begin[b] || o->row[p] > o->row[p - 1], "%s: the rows of block %" PetscInt_FMT " do not ascend", name, b);
+        block[o->row[p]] = b;
+        color[o->row[p]] = c;
+      }
+    }
+  }
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
+      if (color[i] == color[col[k]] && block[i] != block[col[k]]) shared++;
+    }
+  }
+  /* successive rows with the same columns are in one block, if a block is large enough */
+  for (PetscInt head = 0, i; head < n; head = i) {
+    const PetscInt len  = ptr[head + 1] - ptr[head];
+    PetscBool      same = PETSC_TRUE;
+
+    for (i = head + 1; i < n && ptr[i + 1] - ptr[i] == len; i++) {
+      PetscCall(PetscArraycmp(col + ptr[i], col + ptr[head], len, &same));
+      if (!same) break;
+    }
+    if (i - head > size) continue;
+    for (PetscInt k = head; k < i; k++) split += block[k] != block[head];
+  }
+  CHECK(!shared, "%s: %" PetscInt_FMT " entries between blocks of one color", name, shared);
+  CHECK(!split, "%s: %" PetscInt_FMT " rows are apart from others with the same columns", name, split);
+  PetscCall(Levels(n, ptr, col, o->row, &levels));
+  CHECK(levels <= o->colors * size, "%s: %" PetscInt_FMT " levels with %" PetscInt_FMT " colors", name, levels, o->colors);
+  PetscCall(PetscFree2(block, color));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All patterns, of 0 rows, 1 and more; unsymmetric ones, dense rows and columns, rows in a random order. */
+static PetscErrorCode TestPatterns(PetscRandom rand)
+{
+  const PetscInt rows[] = {0, 1, 33, 1500}, sizes[] = {1, 2, 7, 32, 4000};
+
+  PetscFunctionBegin;
+  for (int m = 0; GeneratePatterns[m]; m++) {
+    for (int r = 0; r < 4; r++) {
+      Mat             A;
+      PetscInt        n;
+      const PetscInt *ptr, *col;
+      PetscBool       done;
+
+      PetscCall(GenerateMatrix(GeneratePatterns[m], rows[r], rand, &A));
+      PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+      CHECK(done, "%s: no rows", GeneratePatterns[m]);
+      for (int s = 0; s < 5; s++) {
+        SyncILUBMC o, again;
+        PetscBool  same;
+        char       name[128];
+
+        PetscCall(PetscSNPrintf(name, sizeof(name), "%s of %" PetscInt_FMT " rows, size %" PetscInt_FMT, GeneratePatterns[m], n, sizes[s]));
+        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], &o));
+        PetscCall(CheckOrder(n, ptr, col, sizes[s], &o, name));
+        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], &again));
+        PetscCall(PetscArraycmp(o.row, again.row, n, &same));
+        CHECK(same, "%s: another order the second time", name);
+        PetscCall(SyncILUBMCDestroy(&o));
+        PetscCall(SyncILUBMCDestroy(&again));
+      }
+      PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Blocks are grown where rows are in a random order, and on grids whose lines are longer than a block; there
+   are few colors.
+*/
+static PetscErrorCode TestGrown(PetscRandom rand)
+{
+  const char *const names[]  = {"5pt:40x40", "5pt_random:40x40", "7pt:40x7x7", "7pt_random:12x12x12", "tridiagonal:2000"};
+  const PetscBool   grown[]  = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE};
+  const PetscInt    colors[] = {6, 7, 10, 12, 2};
+
+  PetscFunctionBegin;
+  for (int m = 0; m < 5; m++) {
+    Mat             A;
+    PetscInt        n;
+    const PetscInt *ptr, *col;
+    PetscBool       done;
+    SyncILUBMC      o;
+
+    PetscCall(GenerateMatrix(names[m], 0, rand, &A));
+    PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, &o));
+    CHECK(o.grown == grown[m], "%s: grown %d", names[m], (int)o.grown);
+    CHECK(o.colors <= colors[m], "%s: %" PetscInt_FMT " colors", names[m], o.colors);
+    CHECK(o.blocks <= n / 12, "%s: %" PetscInt_FMT " blocks for %" PetscInt_FMT " rows", names[m], o.blocks, n);
+    PetscCall(SyncILUBMCDestroy(&o));
+    PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Both ILUs take the same iterations, and PETSc's incomplete Cholesky and LU take the ordering too.
+*/
+static PetscErrorCode TestFactorizations(void)
+{
+  const char *const lines[] = {"", " -pc_factor_levels 1", " -pc_factor_levels 2 -mat_ordering_bmc_size 5", " -pc_factor_nonzeros_along_diagonal",
+                               " -mat_ordering_bmc_size 1"};
+  Problem           p;
+  PetscInt          its[2], natural;
+  char              options[256];
+
+  PetscFunctionBegin;
+  PetscCall(ProblemCreate(12, 3.0, &p));
+  for (int k = 0; k < 5; k++) {
+    for (int ours = 0; ours < 2; ours++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type gmres -pc_type %s -pc_factor_mat_ordering_type bmc%s", ours ? "syncilu" : "ilu", lines[k]));
+      PetscCall(SolveWith(&p, options, &its[ours], NULL));
+    }
+    CHECK(its[0] == its[1], "%s: %" PetscInt_FMT " iterations, PETSc's ilu takes %" PetscInt_FMT, options, its[1], its[0]);
+  }
+  PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu", &natural, NULL));
+  PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu -pc_factor_mat_ordering_type bmc", &its[0], NULL));
+  CHECK(its[0] <= 2 * natural, "%" PetscInt_FMT " iterations, %" PetscInt_FMT " in the natural ordering", its[0], natural);
+  PetscCall(SolveWith(&p, "-ksp_type preonly -pc_type lu -pc_factor_mat_ordering_type bmc", &its[0], NULL));
+  PetscCall(ProblemDestroy(&p));
+  PetscCall(ProblemCreate(12, 0.0, &p));
+  PetscCall(SolveWith(&p, "-ksp_type cg -pc_type icc -pc_factor_mat_ordering_type bmc", &its[0], NULL));
+  PetscCall(SolveWith(&p, "-ksp_type cg -pc_type syncilu -pc_factor_mat_ordering_type bmc", &its[1], NULL));
+  CHECK(its[0] == its[1], "%" PetscInt_FMT " iterations, PETSc's icc takes %" PetscInt_FMT, its[1], its[0]);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the view says of the ordering with these options for a solver with the prefix a_ and a matrix with m_. */
+static PetscErrorCode ViewWith(Mat A, const char *type, const char *options, char *view, size_t len)
+{
+  KSP          ksp;
+  PC           pc;
+  PetscOptions db;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&db));
+  PetscCall(PetscOptionsInsertString(db, options));
+  PetscCall(PetscOptionsPush(db));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOptionsPrefix(ksp, "a_"));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, type));
+  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, len));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&db));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestBadColumns(void)
+{
+  const PetscInt ptr[] =
+    {
+      0, 1, 3
+  },
+                 col[2][3] = {{0, 1, 2}, {0, -1, 1}};
+  SyncILUBMC o;
+
+  PetscFunctionBegin;
+  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[0], 32, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column 2, the matrix has 2 columns");
+  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[1], 32, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column -1, the matrix has 2 columns");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestOptions(PetscRandom rand)
+{
+  static char view[1 << 14];
+  Mat         A;
+  PC          pc;
+  PetscInt    size;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("5pt:40x40", 0, rand, &A));
+  PetscCall(MatSetOptionsPrefix(A, "m_"));
+  PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc", view, sizeof(view)));
+  CHECK(strstr(view, "blocks of at most 32 rows, grown along the entries, in "), "%s", view);
+  PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9", view, sizeof(view)));
+  CHECK(strstr(view, "blocks of at most 9 rows"), "%s", view);
+  PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9 -a_mat_ordering_bmc_size 11", view, sizeof(view)));
+  CHECK(strstr(view, "blocks of at most 11 rows"), "%s", view);
+  PetscCall(ViewWith(A, PCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9", view, sizeof(view)));
+  CHECK(strstr(view, "blocks of at most 9 rows"), "%s", view);
+  PetscCall(ViewWith(A, PCILU, "-a_pc_factor_mat_ordering_type rcm", view, sizeof(view)));
+  CHECK(!strstr(view, "blocks of at most"), "%s", view);
+  CHECK_ERROR(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -a_mat_ordering_bmc_size 0", view, sizeof(view)), PETSC_ERR_ARG_OUTOFRANGE,
+              "-mat_ordering_bmc_size: 0 is not a number of rows");
+  CHECK_ERROR(ViewWith(A, PCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size -3", view, sizeof(view)), PETSC_ERR_ARG_OUTOFRANGE,
+              "-mat_ordering_bmc_size: -3 is not a number of rows");
+
+  /* another size is taken by a preconditioner that is set up already, and an ordering of another type leaves the view */
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGBMC));
+  for (size = 4; size < 6; size++) {
+    char option[64], want[64];
+
+    PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_ordering_bmc_size %" PetscInt_FMT, size));
+    PetscCall(PetscSNPrintf(want, sizeof(want), "blocks of at most %" PetscInt_FMT " rows", size));
+    PetscCall(PetscOptionsInsertString(NULL, option));
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, sizeof(view)));
+    CHECK(strstr(view, want), "%s: %s", option, view);
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_ordering_bmc_size"));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGND));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, sizeof(view)));
+  CHECK(!strstr(view, "blocks of at most"), "%s", view);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, 3, 3, NULL, &A));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  {
+    IS row, col;
+
+    CHECK_ERROR(MatGetOrdering(A, MATORDERINGBMC, &row, &col), PETSC_ERR_SUP, "cannot get the rows of a matrix of type seqdense");
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  int         failed;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUInitializePackage());
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscRandomSetFromOptions(rand));
+  PetscCall(TestPatterns(rand));
+  PetscCall(TestGrown(rand));
+  PetscCall(TestBadColumns());
+  PetscCall(TestFactorizations());
+  PetscCall(TestOptions(rand));
+  PetscCall(PetscRandomDestroy(&rand));
+  failed = CheckReport("ordering");
+  PetscCall(PetscFinalize());
+  return failed;
+}
