@@ -9,6 +9,7 @@
 /* Rows of a block where nothing else is asked for. */
 #define SYNCILU_BMC_SIZE 32
 
+/* The library takes the rows and the counts; where blocks and colors begin is for tests. */
 typedef struct {
   PetscInt  n, blocks, colors;
   PetscBool grown; /* the blocks were grown along the entries, not cut from the numbering */

@@ -45,13 +45,13 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
    Notes:
    For -pc_factor_mat_ordering_type with any incomplete factorization, PETSc's own ones too. ILU in the natural
    or the reverse Cuthill-McKee ordering of an unstructured mesh is one long chain of rows; in this ordering a
-   row waits for few others, at the cost of 10 to 30 % more iterations. Smaller blocks leave shorter chains and
+   row waits for few others, at the cost of 10 to 20 % more iterations. Smaller blocks leave shorter chains and
    cost more iterations; a size of 1 is multicolor ordering.
 
-   The blocks are cut from the numbering of the matrix where it keeps neighbours together, as that of a mesh
-   generator or of reverse Cuthill-McKee does, and grown along its entries elsewhere. Successive rows with the
-   same columns, such as the unknowns of a point, stay together if a block has room for them. The pattern need
-   not be symmetric. The ordering is the same from run to run.
+   The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
+   space-filling curve does, and grown along its entries elsewhere. Successive rows with the same columns, such
+   as the unknowns of a point, stay together if a block has room for them. The pattern need not be symmetric.
+   The ordering is the same from run to run.
 
    Reference:
    T. Iwashita, H. Nakashima, Y. Takahashi, IPDPS 2012.

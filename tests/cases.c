@@ -27,7 +27,7 @@
 #define ND      MATORDERINGND
 
 /* Matrices that do not fill up. */
-#define BANDS "*diagonal ?pt* ??pt* -7pt_border"
+#define BANDS "*diagonal ?pt* ??pt* -7pt_border -25pt"
 /* Those that have no tens of millions of entries. The reference takes its time for an arrow. */
 #define LARGE "* -arrow -random200 -elasticity_*"
 /* Grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one. */

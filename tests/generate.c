@@ -1,3 +1,4 @@
+#include <math.h>
 #include "generate.h"
 #include "compat.h"
 
@@ -32,26 +33,37 @@ const char *const GeneratePatterns[] = {"diagonal",
                                         "5pt_periodic",
                                         "7pt_border",
                                         "hubs",
+                                        "25pt",
+                                        "blocks",
+                                        "triangles",
+                                        "triangles_morton",
+                                        "15pt_morton",
+                                        "quadtree",
                                         NULL};
 
 /* What stands on the points of a grid. */
 typedef struct {
   const char *name;
   PetscInt    dim;
-  PetscInt    dof; /* unknowns a point, all of which two neighbors share */
+  PetscInt    dof;   /* unknowns a point, all of which two neighbors share */
+  PetscInt    reach; /* most that a coordinate of two neighbors differs by */
   enum {
-    STAR, /* neighbors differ in one coordinate */
-    KUHN, /* in some coordinates, all in the same sense: the edges of cubes cut into six tetrahedra each */
-    BOX   /* in any coordinates */
+    STAR,     /* neighbors differ in one coordinate */
+    KUHN,     /* in some coordinates, all in the same sense: the edges of cubes cut into six tetrahedra each */
+    DIAGONAL, /* in one coordinate, or across a square, each of which has one of its two diagonals */
+    BOX       /* in any coordinates */
   } shape;
 } Stencil;
 
 static const Stencil stencils[] = {
-  {"5pt",        2, 1, STAR},
-  {"7pt",        3, 1, STAR},
-  {"15pt",       3, 1, KUHN},
-  {"27pt",       3, 1, BOX },
-  {"elasticity", 3, 3, BOX }
+  {"5pt",        2, 1, 1, STAR    },
+  {"7pt",        3, 1, 1, STAR    },
+  {"15pt",       3, 1, 1, KUHN    },
+  {"27pt",       3, 1, 1, BOX     },
+  {"elasticity", 3, 3, 1, BOX     },
+  {"25pt",       3, 1, 4, STAR    },
+  {"blocks",     3, 5, 1, STAR    },
+  {"triangles",  2, 1, 1, DIAGONAL}
 };
 
 /* Rows under construction: columns of one row at a time. */
@@ -98,6 +110,29 @@ static PetscErrorCode Pick(PetscRandom rand, PetscInt n, PetscInt *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether the square with this lower left corner has the diagonal from there; the same in each run. */
+static PetscBool Rises(PetscInt x, PetscInt y)
+{
+  unsigned h = (unsigned)x * 0x9e3779b1u ^ (unsigned)y * 0x85ebca6bu;
+
+  h = (h ^ h >> 15) * 0x2c1b3c6du;
+  return (PetscBool)(h >> 31);
+}
+
+static PetscBool IsNeighbor(const Stencil *s, PetscInt x, PetscInt y, PetscInt dx, PetscInt dy, PetscInt dz)
+{
+  switch (s->shape) {
+  case STAR:
+    return (PetscBool)((dx != 0) + (dy != 0) + (dz != 0) <= 1);
+  case KUHN:
+    return (PetscBool)(PetscMin(dx, PetscMin(dy, dz)) >= 0 || PetscMax(dx, PetscMax(dy, dz)) <= 0);
+  case DIAGONAL:
+    return (PetscBool)(!dz && (!dx || !dy || Rises(x + PetscMin(dx, 0), y + PetscMin(dy, 0)) == (dx == dy)));
+  default:
+    return PETSC_TRUE;
+  }
+}
+
 /* Periodic: the first and the last point of each line in the first direction are neighbors. */
 static PetscErrorCode Grid(Rows *r, const PetscInt m[3], const Stencil *s, PetscBool periodic)
 {
@@ -105,13 +140,12 @@ static PetscErrorCode Grid(Rows *r, const PetscInt m[3], const Stencil *s, Petsc
   for (PetscInt row = 0; row < r->n; row++) {
     const PetscInt p = row / s->dof, x = p % m[0], y = p / m[0] % m[1], z = p / m[0] / m[1];
 
-    for (PetscInt dz = -1; dz <= 1; dz++) {
-      for (PetscInt dy = -1; dy <= 1; dy++) {
-        for (PetscInt dx = -1; dx <= 1; dx++) {
-          const PetscInt to = periodic ? (x + dx + m[0]) % m[0] : x + dx;
+    for (PetscInt dz = -s->reach; dz <= s->reach; dz++) {
+      for (PetscInt dy = -s->reach; dy <= s->reach; dy++) {
+        for (PetscInt dx = -s->reach; dx <= s->reach; dx++) {
+          const PetscInt to = periodic ? (x + dx + s->reach * m[0]) % m[0] : x + dx;
 
-          if (s->shape == STAR && PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz) > 1) continue;
-          if (s->shape == KUHN && PetscMin(dx, PetscMin(dy, dz)) < 0 && PetscMax(dx, PetscMax(dy, dz)) > 0) continue;
+          if (!IsNeighbor(s, x, y, dx, dy, dz)) continue;
           if (to < 0 || to >= m[0] || y + dy < 0 || y + dy >= m[1] || z + dz < 0 || z + dz >= m[2]) continue;
           for (PetscInt c = 0; c < s->dof; c++) PetscCall(Add(r, (p - x + to + m[0] * (dy + m[1] * dz)) * s->dof + c));
         }
@@ -214,7 +248,39 @@ PetscErrorCode GenerateValues(Mat A, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Reorder(Mat *A, PetscBool rcm, PetscRandom rand)
+static PetscErrorCode RandomOrder(PetscInt n, PetscRandom rand, PetscInt *p)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) p[i] = i;
+  for (PetscInt i = n - 1; i > 0; i--) {
+    PetscInt k = 0, t;
+
+    PetscCall(Pick(rand, i + 1, &k));
+    t    = p[i];
+    p[i] = p[k];
+    p[k] = t;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points of a grid along a Morton curve: a coordinate has every dim-th bit of a point's number on it. */
+static void MortonOrder(const PetscInt m[3], const Stencil *s, PetscInt *p)
+{
+  PetscInt   next = 0;
+  PetscInt64 cube = 1;
+
+  while (cube < m[0] || cube < m[1] || cube < m[2]) cube *= 2;
+  for (PetscInt64 code = 0; code < (s->dim == 3 ? cube : 1) * cube * cube; code++) {
+    PetscInt x[3] = {0, 0, 0};
+
+    for (int bit = 0; code >> bit; bit++) x[bit % s->dim] |= (PetscInt)(code >> bit & 1) << bit / s->dim;
+    if (x[0] >= m[0] || x[1] >= m[1] || x[2] >= m[2]) continue;
+    for (PetscInt c = 0; c < s->dof; c++) p[next++] = (x[0] + m[0] * (x[1] + m[1] * x[2])) * s->dof + c;
+  }
+}
+
+/* In RCM order, or in that of p, which this destroys. */
+static PetscErrorCode Reorder(Mat *A, PetscInt *p)
 {
   IS       row, col;
   Mat      B;
@@ -222,20 +288,8 @@ static PetscErrorCode Reorder(Mat *A, PetscBool rcm, PetscRandom rand)
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(*A, &n, NULL));
-  if (rcm) PetscCall(MatGetOrdering(*A, MATORDERINGRCM, &row, &col));
+  if (!p) PetscCall(MatGetOrdering(*A, MATORDERINGRCM, &row, &col));
   else {
-    PetscInt *p;
-
-    PetscCall(PetscMalloc1(n, &p));
-    for (PetscInt i = 0; i < n; i++) p[i] = i;
-    for (PetscInt i = n - 1; i > 0; i--) {
-      PetscInt k = 0, t;
-
-      PetscCall(Pick(rand, i + 1, &k));
-      t    = p[i];
-      p[i] = p[k];
-      p[k] = t;
-    }
     PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, p, PETSC_OWN_POINTER, &row));
     PetscCall(PetscObjectReference((PetscObject)row));
     col = row;
@@ -249,9 +303,76 @@ static PetscErrorCode Reorder(Mat *A, PetscBool rcm, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Squares of a quadtree, as those of the finest level that they cover. */
+typedef struct {
+  PetscInt  side, n;       /* squares of the finest level along a side, and squares in all */
+  PetscInt *x, *y, *width; /* of each square; NULL while they are counted */
+} Quadtree;
+
+/*
+   Cuts a square in four as long as it is wider than 16 squares of the finest level, or a circle goes through it
+   and it is wider than one: in the order of the squares' numbers, which is a Morton curve.
+*/
+static void QuadtreeCut(Quadtree *q, PetscInt x, PetscInt y, PetscInt width)
+{
+  const double middle = 0.45 * q->side, radius = 0.3 * q->side, half = 0.5 * width, reach = 0.75 * width;
+  const double far = hypot(x + half - middle, y + half - middle);
+
+  if (width > 16 || (width > 1 && fabs(far - radius) < reach)) {
+    for (int k = 0; k < 4; k++) QuadtreeCut(q, x + (k & 1) * (width / 2), y + (k >> 1) * (width / 2), width / 2);
+    return;
+  }
+  if (q->x) {
+    q->x[q->n]     = x;
+    q->y[q->n]     = y;
+    q->width[q->n] = width;
+  }
+  q->n++;
+}
+
+/* The finite volumes of the finest quadtree with at most n squares: those that share a part of a side are neighbors. */
+static PetscErrorCode QuadtreeFill(Rows *r, PetscInt n)
+{
+  Quadtree  q = {1, 0, NULL, NULL, NULL};
+  PetscInt *at;
+
+  PetscFunctionBegin;
+  for (PetscInt side = 1; n > 0 && side <= 1 << 14; side *= 2) {
+    Quadtree finer = {side, 0, NULL, NULL, NULL};
+
+    QuadtreeCut(&finer, 0, 0, side);
+    if (finer.n > n) break;
+    q = finer;
+  }
+  if (n > 0 && !q.n) q.n = 1;
+  r->n = q.n;
+  PetscCall(PetscCalloc1(r->n + 1, &r->i));
+  PetscCall(PetscMalloc4(q.n, &q.x, q.n, &q.y, q.n, &q.width, (size_t)q.side * q.side, &at));
+  q.n = 0;
+  if (r->n) QuadtreeCut(&q, 0, 0, q.side);
+  for (PetscInt i = 0; i < q.n; i++) {
+    for (PetscInt y = q.y[i]; y < q.y[i] + q.width[i]; y++) {
+      for (PetscInt x = q.x[i]; x < q.x[i] + q.width[i]; x++) at[x + (size_t)y * q.side] = i;
+    }
+  }
+  for (PetscInt i = 0; i < q.n; i++) {
+    PetscCall(Add(r, i));
+    for (PetscInt k = 0; k < q.width[i]; k++) {
+      const PetscInt x[4] = {q.x[i] - 1, q.x[i] + q.width[i], q.x[i] + k, q.x[i] + k}, y[4] = {q.y[i] + k, q.y[i] + k, q.y[i] - 1, q.y[i] + q.width[i]};
+
+      for (int side = 0; side < 4; side++) {
+        if (x[side] >= 0 && x[side] < q.side && y[side] >= 0 && y[side] < q.side) PetscCall(Add(r, at[x[side] + (size_t)y[side] * q.side]));
+      }
+    }
+    PetscCall(EndRow(r, i));
+  }
+  PetscCall(PetscFree4(q.x, q.y, q.width, at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What has no grid. */
 typedef enum {
-  DIAGONAL,
+  DIAGONALS,
   BIDIAGONAL,
   TRIDIAGONAL,
   TRIDIAGONAL2,
@@ -265,10 +386,11 @@ typedef enum {
   BAND,
   LONGROWS,
   HUBS,
+  QUADTREE,
   KINDS
 } Kind;
-static const char *const kinds[KINDS] = {"diagonal",    "bidiagonal", "tridiagonal", "tridiagonal2", "arrow", "arrowup",  "denserow",
-                                         "densecolumn", "random",     "random200",   "powerlaw",     "band",  "longrows", "hubs"};
+static const char *const kinds[KINDS] = {"diagonal", "bidiagonal", "tridiagonal", "tridiagonal2", "arrow",    "arrowup", "denserow", "densecolumn",
+                                         "random",   "random200",  "powerlaw",    "band",         "longrows", "hubs",    "quadtree"};
 
 /* Entries in the columns from first to last, as far as there are such. */
 static PetscErrorCode AddRange(Rows *r, PetscInt n, PetscInt first, PetscInt last)
@@ -352,63 +474,111 @@ static PetscErrorCode FillRow(Rows *r, Kind kind, PetscInt i, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Mat *A)
+/* What a name means. */
+typedef enum {
+  ITSELF,
+  RANDOMLY,
+  RCM,
+  MORTON,
+  PERIODIC,
+  BORDER,
+  SUFFIXES
+} Suffix;
+static const char *const suffixes[SUFFIXES] = {"", "random", "rcm", "morton", "periodic", "border"};
+
+typedef struct {
+  const Stencil *stencil; /* NULL: no grid, but this: */
+  Kind           kind;
+  Suffix         suffix;
+  char           text[64], *size; /* behind the colon, NULL if there is none */
+} Name;
+
+static PetscErrorCode Parse(const char *name, Name *p)
 {
-  const char *const suffixes[] = {"random", "rcm", "periodic", "border"};
-  PetscBool         is[4]      = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
-  Rows              r          = {n, 0, 0, NULL, NULL};
-  char              base[64], *suffix = NULL, *size = NULL;
-  Kind              kind    = KINDS;
-  const Stencil    *stencil = NULL;
-  PetscScalar      *a;
+  char     *suffix;
+  PetscBool same;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(base, name, sizeof(base)));
-  PetscCall(PetscStrchr(base, ':', &size));
-  if (size) *size++ = 0;
-  PetscCall(PetscStrchr(base, '_', &suffix));
+  PetscCall(PetscMemzero(p, sizeof(*p)));
+  PetscCall(PetscStrncpy(p->text, name, sizeof(p->text)));
+  PetscCall(PetscStrchr(p->text, ':', &p->size));
+  if (p->size) *p->size++ = 0;
+  PetscCall(PetscStrchr(p->text, '_', &suffix));
   if (suffix) *suffix++ = 0;
-  for (int k = 0; k < 4 && suffix; k++) PetscCall(PetscStrcmp(suffix, suffixes[k], &is[k]));
-  for (int k = 0; k < KINDS; k++) {
-    PetscBool same;
-
-    PetscCall(PetscStrcmp(base, kinds[k], &same));
-    if (same) kind = (Kind)k;
+  for (p->suffix = suffix ? RANDOMLY : ITSELF; suffix && p->suffix < SUFFIXES; p->suffix++) {
+    PetscCall(PetscStrcmp(suffix, suffixes[p->suffix], &same));
+    if (same) break;
+  }
+  for (p->kind = (Kind)0; p->kind < KINDS; p->kind++) {
+    PetscCall(PetscStrcmp(p->text, kinds[p->kind], &same));
+    if (same) break;
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(stencils); k++) {
-    PetscBool same;
-
-    PetscCall(PetscStrcmp(base, stencils[k].name, &same));
-    if (same) stencil = &stencils[k];
+    PetscCall(PetscStrcmp(p->text, stencils[k].name, &same));
+    if (same) p->stencil = &stencils[k];
   }
-  PetscCheck((stencil || kind < KINDS) && (!suffix || is[0] || is[1] || is[2] || is[3]) && (stencil || !is[2]), PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "Unknown test matrix %s", name);
-  if (stencil) {
-    PetscInt m[3];
+  PetscCheck((p->stencil || p->kind < KINDS) && p->suffix < SUFFIXES && (p->stencil || (p->suffix != MORTON && p->suffix != PERIODIC)), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown test matrix %s", name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(GridSize(stencil, size, n, m));
-    r.n = m[0] * m[1] * m[2] * stencil->dof;
+PetscErrorCode GenerateClass(const char *name, const char **which)
+{
+  Name p;
+
+  PetscFunctionBegin;
+  PetscCall(Parse(name, &p));
+  *which = "irregular";
+  if (p.suffix == RANDOMLY || p.suffix == BORDER) PetscFunctionReturn(PETSC_SUCCESS);
+  if (p.stencil) *which = p.suffix == RCM || p.suffix == MORTON || p.stencil->shape == DIAGONAL ? "mesh" : "grid";
+  else if (p.kind == QUADTREE) *which = "mesh";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Mat *A)
+{
+  Rows         r = {n, 0, 0, NULL, NULL};
+  Name         p;
+  PetscInt     m[3];
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(Parse(name, &p));
+  if (p.stencil) {
+    PetscCall(GridSize(p.stencil, p.size, n, m));
+    r.n = m[0] * m[1] * m[2] * p.stencil->dof;
     PetscCall(PetscCalloc1(r.n + 1, &r.i));
-    PetscCall(Grid(&r, m, stencil, is[2]));
+    PetscCall(Grid(&r, m, p.stencil, (PetscBool)(p.suffix == PERIODIC)));
   } else {
-    if (size) {
+    if (p.size) {
       int given;
 
-      PetscCheck(sscanf(size, "%d", &given) == 1 && given >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: want the number of rows behind the colon",
+      PetscCheck(sscanf(p.size, "%d", &given) == 1 && given >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: want the number of rows behind the colon",
                  name);
       r.n = given;
     }
-    PetscCall(PetscCalloc1(r.n + 1, &r.i));
-    for (PetscInt i = 0; i < r.n; i++) PetscCall(FillRow(&r, kind, i, rand));
+    if (p.kind == QUADTREE) PetscCall(QuadtreeFill(&r, r.n));
+    else {
+      PetscCall(PetscCalloc1(r.n + 1, &r.i));
+      for (PetscInt i = 0; i < r.n; i++) PetscCall(FillRow(&r, p.kind, i, rand));
+    }
   }
-  if (is[3]) PetscCall(Border(&r));
+  if (p.suffix == BORDER) PetscCall(Border(&r));
   PetscCall(PetscCalloc1(r.nz, &a));
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, r.n, r.n, 0, NULL, A));
   PetscCall(MatSeqAIJSetPreallocationCSR(*A, r.i, r.j, a));
   PetscCall(PetscFree(r.i));
   PetscCall(PetscFree(r.j));
   PetscCall(PetscFree(a));
-  if ((is[0] || is[1]) && r.n) PetscCall(Reorder(A, is[1], rand));
+  if (r.n && p.suffix == RCM) PetscCall(Reorder(A, NULL));
+  if (r.n && (p.suffix == RANDOMLY || p.suffix == MORTON)) {
+    PetscInt *order;
+
+    PetscCall(PetscMalloc1(r.n, &order));
+    if (p.suffix == RANDOMLY) PetscCall(RandomOrder(r.n, rand, order));
+    else MortonOrder(m, p.stencil, order);
+    PetscCall(Reorder(A, order));
+  }
   PetscCall(GenerateValues(*A, rand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,14 +10,21 @@
    Names without a grid: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random (8
    entries a row), random200, powerlaw, band (21 entries a row), longrows (one row of a hundred has up to 1501
    entries, the others 9), tridiagonal2 (two more entries in one row of L), hubs (three diagonals, 40 apart,
-   and every 32nd row has 30 more entries on each side). On grids: 5pt, 7pt, 27pt, 15pt (linear finite
-   elements on tetrahedra), elasticity (three unknowns a point, 81 entries a row). Behind an underscore:
-   random or rcm, the same in another order; border, with one more row and column that are full; on grids
-   periodic, in the first direction. Behind a colon the size if not n: about so many rows, or on grids the
-   points in each direction, as in 15pt_rcm:90x90x90. Grids take the next smaller whole grid of equal sides,
-   at least one point.
+   and every 32nd row has 30 more entries on each side), quadtree (finite volumes on squares that become smaller
+   towards a circle). On grids: 5pt, 7pt, 27pt, 25pt (four neighbors on each side in each direction), 15pt
+   (linear finite elements on tetrahedra), triangles (likewise, on squares that are cut along one of their
+   diagonals each), elasticity (three unknowns a point, 81 entries a row), blocks (five unknowns a point, 35
+   entries a row). Behind an underscore: random or rcm, the same in another order; border, with one more row and
+   column that are full; on grids morton, the points along a space-filling curve, or periodic, in the first
+   direction. Behind a colon the size if not n: about so many rows, at most, or on grids the points in each
+   direction, as in 15pt_rcm:90x90x90. Grids take the next smaller whole grid of equal sides, at least one point.
 */
 extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *);
+/*
+   What a matrix of that name stands for: a "grid", a "mesh" (numbered by a mesher or by RCM), or something
+   "irregular".
+*/
+extern PetscErrorCode GenerateClass(const char *, const char **);
 /*
    Gives an assembled matrix new random values of the same kind: those beside the diagonal are in the disc of
    radius 1, rows and columns are diagonally dominant.

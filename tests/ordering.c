@@ -171,19 +171,20 @@ static PetscErrorCode TestFactorizations(void)
   PetscCall(ProblemCreate(12, 3.0, &p));
   for (int k = 0; k < 5; k++) {
     for (int ours = 0; ours < 2; ours++) {
-      PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type gmres -pc_type %s -pc_factor_mat_ordering_type bmc%s", ours ? "syncilu" : "ilu", lines[k]));
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_error_if_not_converged -ksp_type gmres -pc_type %s -pc_factor_mat_ordering_type bmc%s",
+                              ours ? "syncilu" : "ilu", lines[k]));
       PetscCall(SolveWith(&p, options, &its[ours], NULL));
     }
     CHECK(its[0] == its[1], "%s: %" PetscInt_FMT " iterations, PETSc's ilu takes %" PetscInt_FMT, options, its[1], its[0]);
   }
-  PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu", &natural, NULL));
-  PetscCall(SolveWith(&p, "-ksp_type gmres -pc_type syncilu -pc_factor_mat_ordering_type bmc", &its[0], NULL));
+  PetscCall(SolveWith(&p, "-ksp_error_if_not_converged -ksp_type gmres -pc_type syncilu", &natural, NULL));
+  PetscCall(SolveWith(&p, "-ksp_error_if_not_converged -ksp_type gmres -pc_type syncilu -pc_factor_mat_ordering_type bmc", &its[0], NULL));
   CHECK(its[0] <= 2 * natural, "%" PetscInt_FMT " iterations, %" PetscInt_FMT " in the natural ordering", its[0], natural);
-  PetscCall(SolveWith(&p, "-ksp_type preonly -pc_type lu -pc_factor_mat_ordering_type bmc", &its[0], NULL));
+  PetscCall(SolveWith(&p, "-ksp_error_if_not_converged -ksp_type richardson -ksp_max_it 2 -pc_type lu -pc_factor_mat_ordering_type bmc", &its[0], NULL));
   PetscCall(ProblemDestroy(&p));
   PetscCall(ProblemCreate(12, 0.0, &p));
-  PetscCall(SolveWith(&p, "-ksp_type cg -pc_type icc -pc_factor_mat_ordering_type bmc", &its[0], NULL));
-  PetscCall(SolveWith(&p, "-ksp_type cg -pc_type syncilu -pc_factor_mat_ordering_type bmc", &its[1], NULL));
+  PetscCall(SolveWith(&p, "-ksp_error_if_not_converged -ksp_type cg -pc_type icc -pc_factor_mat_ordering_type bmc", &its[0], NULL));
+  PetscCall(SolveWith(&p, "-ksp_error_if_not_converged -ksp_type cg -pc_type syncilu -pc_factor_mat_ordering_type bmc", &its[1], NULL));
   CHECK(its[0] == its[1], "%" PetscInt_FMT " iterations, PETSc's icc takes %" PetscInt_FMT, its[1], its[0]);
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);

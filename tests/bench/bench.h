@@ -1,6 +1,5 @@
 /*
-   What the bench programs share: samples of times, JSON lines, errors that end one case and not the program,
-   matrices from files.
+   What the bench programs share: samples of times, JSON lines, errors that end one case and not the program.
 */
 #ifndef SYNCILU_BENCH_H
 #define SYNCILU_BENCH_H

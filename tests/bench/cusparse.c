@@ -4,6 +4,7 @@
 #include <petsctime.h>
 #include "kernels.h"
 #if defined(BENCH_KERNELS)
+  #include "cusparse_algorithms.h"
 
 /* cuSPARSE allocates inside too: what it holds is what the device has less. */
 static PetscErrorCode FreeBytes(double *bytes)
@@ -348,11 +349,16 @@ static PetscErrorCode TrianglesMeasure(const Bench *bench, Triangles *t, Row *ro
     row->bytes = before - after;
     row->call  = BenchMedian(&call);
   }
-  #if CUSPARSE_VERSION >= 12100
-  if (solve == SOLVE) PetscCall(TimeOnStream(bench, row, UPDATE, TrianglesUpdate, t));
-  #endif
   PetscCall(TimeOnStream(bench, row, solve, TrianglesSolve, t));
   PetscCall(SubjectCheck(t->s, solve, &row->error[solve]));
+  #if CUSPARSE_VERSION >= 12100
+  if (solve == SOLVE) { /* not every algorithm can */
+    PetscBool cannot;
+
+    BenchTry(TimeOnStream(bench, row, UPDATE, TrianglesUpdate, t), row->why, sizeof(row->why), &cannot);
+    if (cannot) row->time[UPDATE] = NAN;
+  }
+  #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,9 +397,11 @@ static PetscErrorCode MeasureSpSM(const Bench *bench, int algorithm, Subject *s,
 }
 
 /*
-   All that cuSPARSE offers. Up to CUDA 13.0 SpSV and SpSM have one algorithm each; another one is another
-   row. The best row of a phase is what ours is compared with.
+   All that cuSPARSE offers, with the algorithms that its header declares. The best row of a phase is what ours
+   is compared with.
 */
+  #define SPSV(name, value) {name, MeasureSpSV, value},
+  #define SPSM(name, value) {name, MeasureSpSM, value},
 static const struct {
   const char *name;
   PetscErrorCode (*measure)(const Bench *, int, Subject *, Row *);
@@ -401,8 +409,7 @@ static const struct {
 } baselines[] = {
   {"csrilu02 level",    MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_USE_LEVEL},
   {"csrilu02 no level", MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_NO_LEVEL },
-  {"SpSV",              MeasureSpSV,     CUSPARSE_SPSV_ALG_DEFAULT      },
-  {"SpSM",              MeasureSpSM,     CUSPARSE_SPSM_ALG_DEFAULT      }
+  SPSV_ALGORITHMS(SPSV) SPSM_ALGORITHMS(SPSM)
 };
 
 const char *BaselineName(int k)

@@ -2,25 +2,13 @@ static char help[] = "The host backend against PETSc's own ILU on one core: medi
 
 #include <petscmat.h>
 #include <petscsyncilu.h>
+#include <petsctime.h>
+#include "bench.h"
 #include "../generate.h"
 
 enum {
-  CASES = 3,
-  MAX   = 200
+  CASES = 3
 };
-
-static int Compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-static double Median(PetscInt n, double *t)
-{
-  qsort(t, (size_t)n, sizeof(*t), Compare);
-  return t[n / 2];
-}
 
 int main(int argc, char **argv)
 {
@@ -39,7 +27,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsInt("-threads", "Threads of the last column", NULL, threads, &threads, NULL));
   PetscCall(PetscOptionsStringArray("-matrices", "Names of test matrices", NULL, given, &count, &set));
   PetscOptionsEnd();
-  PetscCheck(repeat > 0 && repeat <= MAX, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat must be from 1 to %d", MAX);
+  PetscCheck(repeat > 0 && repeat <= BENCH_REPEAT_MAX, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat must be from 1 to %d", BENCH_REPEAT_MAX);
   if (set) {
     ncases = count;
     for (PetscInt c = 0; c < count; c++) names[c] = given[c];
@@ -54,7 +42,8 @@ int main(int argc, char **argv)
     Vec           b, x[CASES];
     MatFactorInfo info;
     MatInfo       minfo;
-    double        tf[CASES][MAX], ts[CASES][MAX], mf[CASES], msol[CASES];
+    BenchSample   factor[CASES], solve[CASES];
+    double        mf[CASES], msol[CASES];
     PetscInt      rows;
     PetscReal     norm, diff;
 
@@ -69,7 +58,11 @@ int main(int argc, char **argv)
     info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
     for (PetscInt k = 0; k < CASES; k++) {
       PetscCall(MatGetFactor(A, k ? MATSOLVERSYNCILU : MATSOLVERPETSC, MAT_FACTOR_ILU, &F[k]));
-      PetscCall(MatSyncILUSetThreads(F[k], k == 2 ? threads : 1));
+      factor[k].n = solve[k].n = 0;
+      if (k) {
+        PetscCall(MatSyncILUSetBackend(F[k], SYNCILU_BACKEND_HOST));
+        PetscCall(MatSyncILUSetThreads(F[k], k == 2 ? threads : 1));
+      }
       PetscCall(MatILUFactorSymbolic(F[k], A, row, col, &info));
       PetscCall(VecDuplicate(b, &x[k]));
     }
@@ -84,8 +77,8 @@ int main(int argc, char **argv)
         PetscCall(MatSolve(F[k], b, x[k]));
         PetscCall(PetscTime(&t2));
         if (r < 0) continue;
-        tf[k][r] = t1 - t0;
-        ts[k][r] = t2 - t1;
+        factor[k].t[factor[k].n++] = t1 - t0;
+        solve[k].t[solve[k].n++]   = t2 - t1;
       }
     }
     PetscCall(VecNorm(x[0], NORM_2, &norm));
@@ -95,8 +88,8 @@ int main(int argc, char **argv)
       PetscCheck(diff <= 1e-12 * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: solutions differ by %g", names[c], (double)(diff / norm));
     }
     for (PetscInt k = 0; k < CASES; k++) {
-      mf[k]   = Median(repeat, tf[k]);
-      msol[k] = Median(repeat, ts[k]);
+      mf[k]   = BenchMedian(&factor[k]);
+      msol[k] = BenchMedian(&solve[k]);
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %9" PetscInt_FMT " %10.0f | %8.2f %8.2fx %8.2fx | %8.2f %8.2fx %8.2fx\n", names[c], rows, minfo.nz_used,
                           ms * mf[0], mf[1] / mf[0], mf[2] / mf[0], ms * msol[0], msol[1] / msol[0], msol[2] / msol[0]));

@@ -8,7 +8,9 @@ Each time stands beside its bound, each result is checked.\n\
   -analysis s         of the strategies that name none\n\
   -repeat n           repetitions, of which the median is shown\n\
   -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
+  -vector_size n      lanes a row, 0: the library chooses\n\
   -cusparse false     without cuSPARSE\n\
+  -view               what each engine says of itself\n\
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
 #include "kernels.h"
@@ -26,9 +28,21 @@ static const char *const usual_matrices[] = {"5pt:1000x1000", "7pt:64x64x64", "7
                                              */
                                              "7pt_border:64x64x64", "tridiagonal2:100000", "5pt_periodic:1000x1000", "hubs:200000",
                                              /* a grid with two short directions */
-                                             "27pt:16x16x800", NULL};
-static const char *const small_matrices[] = {"5pt:100x100",  "7pt:32x32x32", "15pt_random:20x20x20", "elasticity:10x10x10",  "tridiagonal:1000",
-                                             "random:20000", "arrow:10000",  "7pt_border:16x16x16",  "5pt_periodic:100x100", NULL};
+                                             "27pt:16x16x800",
+                                             /* far neighbors, dense blocks, meshes */
+                                             "25pt:80x80x80", "blocks:48x48x48", "triangles_morton:900x900", "triangles_rcm:900x900", "15pt_morton:70x70x70",
+                                             "quadtree:1400000", NULL};
+static const char *const small_matrices[] = {"5pt:100x100",
+                                             "7pt:32x32x32",
+                                             "15pt_random:20x20x20",
+                                             "elasticity:10x10x10",
+                                             "tridiagonal:1000",
+                                             "random:20000",
+                                             "arrow:10000",
+                                             "7pt_border:16x16x16",
+                                             "5pt_periodic:100x100",
+                                             "triangles_morton:100x100",
+                                             NULL};
 
 /* Matrices to measure: names of the generator, or paths. */
 typedef struct {
@@ -185,6 +199,8 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscStrncpy(res->name, s.name, sizeof(res->name)));
+  res->which = "file";
+  if (!file) PetscCall(GenerateClass(name, &res->which));
   res->n         = s.c.n;
   res->nnz       = s.c.csr.nnz;
   res->levels[0] = s.levels[0];

@@ -21,7 +21,7 @@
 enum {
   COLUMNS       = 16, /* right-hand sides at a time */
   STRATEGY_ROWS = 64,
-  BASELINE_ROWS = 8,
+  BASELINE_ROWS = 16,
   MATRICES      = 256,
   WHY           = 600
 };
@@ -97,10 +97,11 @@ typedef struct {
 
 /* All results of one matrix. */
 typedef struct {
-  char     name[64];
-  PetscInt n, nnz, levels[2];
-  double   bound[PHASES];
-  Row      ours[STRATEGY_ROWS], theirs[BASELINE_ROWS];
+  char        name[64];
+  const char *which; /* grid, mesh, irregular, or a file */
+  PetscInt    n, nnz, levels[2];
+  double      bound[PHASES];
+  Row         ours[STRATEGY_ROWS], theirs[BASELINE_ROWS];
 } Result;
 
 /* subject.c */

@@ -1,6 +1,8 @@
 /*
    The table and the lines of JSON of bench_kernels.
 */
+#define _GNU_SOURCE /* for dladdr() */
+#include <dlfcn.h>
 #include "kernels.h"
 #if defined(BENCH_KERNELS)
 
@@ -12,6 +14,15 @@ void RowInitialize(Row *row, const char *name)
   (void)PetscStrncpy(row->name, name, sizeof(row->name));
   for (int p = 0; p < PHASES; p++) row->time[p] = row->error[p] = NAN;
   row->call = row->bytes = row->bytes_all = NAN;
+}
+
+/* The file of the cuSPARSE that was loaded, of which there may be several. */
+static const char *LibraryFile(void)
+{
+  void   *function = dlsym(RTLD_DEFAULT, "cusparseCreate");
+  Dl_info info;
+
+  return function && dladdr(function, &info) && info.dli_fname ? info.dli_fname : "of unknown origin";
 }
 
 PetscErrorCode ReportMachine(const Bench *bench)
@@ -28,8 +39,12 @@ PetscErrorCode ReportMachine(const Bench *bench)
   PetscCallCUSPARSE(cusparseGetVersion(bench->handle, &cusparse));
   PetscCall(PetscGetVersion(petsc, sizeof(petsc)));
   PetscCall(PetscGetDate(line, sizeof(line)));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n%s, CUDA runtime %d.%d, driver for %d.%d, cuSPARSE %d, %s\n", line, prop.name, runtime / 1000,
-                        runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, cusparse, petsc));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n%s, CUDA runtime %d.%d, driver for %d.%d, %s\n", line, prop.name, runtime / 1000, runtime % 1000 / 10,
+                        driver / 1000, driver % 1000 / 10, petsc));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "cuSPARSE %d.%d.%d, %s\n", cusparse / 1000, cusparse % 1000 / 100, cusparse % 100, LibraryFile()));
+  if (cusparse != CUSPARSE_VERSION)
+    PetscCall(
+      PetscPrintf(PETSC_COMM_SELF, "note: its header was that of %d.%d.%d\n", CUSPARSE_VERSION / 1000, CUSPARSE_VERSION % 1000 / 100, CUSPARSE_VERSION % 100));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "copy on the device: %.0f GB/s read and written; bounds: bytes at that speed, or %g ns a level\n",
                         1e-9 * bench->bandwidth, 1e9 * HOP));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
@@ -60,6 +75,7 @@ static PetscErrorCode WriteJSON(const Bench *bench, const Result *res, const Row
     PetscCall(BenchJSONBegin(bench->json));
     PetscCall(BenchJSONText(bench->json, "bench", "kernels"));
     PetscCall(BenchJSONText(bench->json, "matrix", res->name));
+    PetscCall(BenchJSONText(bench->json, "class", res->which));
     PetscCall(BenchJSONNumber(bench->json, "rows", res->n));
     PetscCall(BenchJSONNumber(bench->json, "nonzeros", res->nnz));
     PetscCall(BenchJSONNumber(bench->json, "levels_l", res->levels[0]));
@@ -193,8 +209,8 @@ static double RatioOf(const Result *res, PetscInt s, Ratio which)
   }
 }
 
-/* The geometric mean over the matrices that have the ratio, and their number. */
-static double Mean(PetscInt nresults, const Result *res, PetscInt s, Ratio which, PetscInt *count)
+/* The geometric mean over the matrices of a class (NULL: all) that have the ratio, and their number. */
+static double Mean(PetscInt nresults, const Result *res, PetscInt s, const char *group, Ratio which, PetscInt *count)
 {
   double sum = 0.0;
 
@@ -202,7 +218,7 @@ static double Mean(PetscInt nresults, const Result *res, PetscInt s, Ratio which
   for (PetscInt k = 0; k < nresults; k++) {
     const double ratio = res[k].nnz ? RatioOf(&res[k], s, which) : NAN;
 
-    if (!(ratio > 0) || isinf(ratio)) continue;
+    if (!(ratio > 0) || isinf(ratio) || (group && strcmp(group, res[k].which))) continue;
     sum += log(ratio);
     (*count)++;
   }
@@ -217,48 +233,64 @@ static PetscErrorCode PrintRatio(double ratio)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The means of a class, or of all matrices, printed and as JSON; nothing where there are none. */
+static PetscErrorCode PrintMeans(const Bench *bench, PetscInt nresults, const Result *res, PetscInt s, const char *group)
+{
+  double   mean[RATIOS];
+  PetscInt counts[RATIOS], matrices = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < nresults; k++) matrices += res[k].nnz && (!group || !strcmp(group, res[k].which));
+  if (!matrices) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  geometric mean, %-9s %3" PetscInt_FMT " %28s", group ? group : "all", matrices, ""));
+  for (int r = 0; r < RATIOS; r++) {
+    mean[r] = Mean(nresults, res, s, group, (Ratio)r, &counts[r]);
+    PetscCall(PrintRatio(mean[r]));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  for (int r = 0; r < RATIOS; r++) {
+    if (!counts[r]) continue;
+    PetscCall(BenchJSONBegin(bench->json));
+    PetscCall(BenchJSONText(bench->json, "bench", "kernels-mean"));
+    PetscCall(BenchJSONText(bench->json, "strategy", bench->strategy[s].name));
+    PetscCall(BenchJSONText(bench->json, "class", group ? group : "all"));
+    PetscCall(BenchJSONText(bench->json, "ratio", ratios[r]));
+    PetscCall(BenchJSONNumber(bench->json, "mean", mean[r]));
+    PetscCall(BenchJSONNumber(bench->json, "matrices", counts[r]));
+    PetscCall(BenchJSONEnd(bench->json));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ReportSummary(const Bench *bench, PetscInt nresults, const Result *res)
 {
+  const char *const groups[] = {"grid", "mesh", "irregular", "file", NULL};
+
   PetscFunctionBegin;
   if (!bench->cusparse) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt s = 0; s < bench->nstrategies; s++) {
-    double   mean[RATIOS];
-    PetscInt counts[RATIOS];
-
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: cuSPARSE's time over syncilu's\n  %-24s %9s %10s %12s", bench->strategy[s].name, "matrix", "rows", "nonzeros",
                           "levels"));
     for (int r = 0; r < RATIOS; r++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %10s", ratios[r]));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8s\n", "x CSR"));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8s %10s\n", "x CSR", "us a level"));
     for (PetscInt k = 0; k < nresults; k++) {
       if (!res[k].nnz) continue;
       PetscCall(
         PetscPrintf(PETSC_COMM_SELF, "  %-24s %9" PetscInt_FMT " %10" PetscInt_FMT " %12" PetscInt_FMT, res[k].name, res[k].n, res[k].nnz, res[k].levels[0]));
       for (int r = 0; r < RATIOS; r++) PetscCall(PrintRatio(RatioOf(&res[k], s, (Ratio)r)));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.2f\n", res[k].ours[s].bytes / CSRBytes(&res[k])));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %8.2f %10.3f\n", res[k].ours[s].bytes / CSRBytes(&res[k]),
+                            1e6 * res[k].ours[s].time[SOLVE] / PetscMax(1, res[k].levels[0] + res[k].levels[1])));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-58s", "geometric mean"));
-    for (int r = 0; r < RATIOS; r++) {
-      mean[r] = Mean(nresults, res, s, (Ratio)r, &counts[r]);
-      PetscCall(PrintRatio(mean[r]));
-    }
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-    for (int r = 0; r < RATIOS; r++) {
-      if (!counts[r]) continue;
-      PetscCall(BenchJSONBegin(bench->json));
-      PetscCall(BenchJSONText(bench->json, "bench", "kernels-mean"));
-      PetscCall(BenchJSONText(bench->json, "strategy", bench->strategy[s].name));
-      PetscCall(BenchJSONText(bench->json, "ratio", ratios[r]));
-      PetscCall(BenchJSONNumber(bench->json, "mean", mean[r]));
-      PetscCall(BenchJSONNumber(bench->json, "matrices", counts[r]));
-      PetscCall(BenchJSONEnd(bench->json));
-    }
+    for (const char *const *group = groups; *group; group++) PetscCall(PrintMeans(bench, nresults, res, s, *group));
+    PetscCall(PrintMeans(bench, nresults, res, s, NULL));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
                         "\nof cuSPARSE's rows the fastest in each phase counts\n"
                         "solve and transposed: SpSV of both triangles; solve16: SpSM with %d right-hand sides\n"
                         "refactor: csrilu02, which works in place and leaves updateMatrix to be done\n"
                         "analysis: those of that csrilu02 and of that SpSV; (calls): the same without their allocations, which ours includes\n"
-                        "x CSR: bytes held over those of the matrix, before a transposed solve or one of %d right-hand sides\n",
+                        "x CSR: bytes held over those of the matrix, before a transposed solve or one of %d right-hand sides\n"
+                        "us a level: the solve over the levels of L and U\n",
                         COLUMNS, COLUMNS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

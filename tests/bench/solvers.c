@@ -8,6 +8,9 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -only name,...      these preconditioners of the table alone; or \"syncilu host\" and \"syncilu cuda\", which are in it only then:\n\
                       their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
   -repeat n           rounds after the first, of which the median is shown\n\
+  -rtol r             relative tolerance of the solvers\n\
+  -max_it n           most iterations\n\
+  -peclet p           cell Peclet number of convection-diffusion\n\
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
 #include <math.h>
