@@ -45,8 +45,8 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
    Notes:
    For -pc_factor_mat_ordering_type with any incomplete factorization, PETSc's own ones too. ILU in the natural
    or the reverse Cuthill-McKee ordering of an unstructured mesh is one long chain of rows; in this ordering a
-   row waits for few others, at the cost of 10 to 20 % more iterations. Smaller blocks leave shorter chains and
-   cost more iterations; a size of 1 is multicolor ordering.
+   row waits for few others, at the cost of some iterations, up to 20 % more on most meshes. Smaller blocks
+   leave shorter chains and cost more iterations; a size of 1 is multicolor ordering.
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
    space-filling curve does, and grown along its entries elsewhere. Successive rows with the same columns, such
