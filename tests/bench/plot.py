@@ -61,18 +61,21 @@ def seconds(side, strategy, phase):
     return side.get(strategy, {}).get(phase, (math.nan,))[0]
 
 
+# which of cuSPARSE's functions a phase is compared with
+FUNCTIONS = {"solve": "SpSV", "transposed": "SpSV", "solve16": "SpSM", "refactor": "csrilu02"}
+
+
+def fastest(side, function, phase):
+    """Of the policies or algorithms of a function of cuSPARSE's, the name of the fastest in a phase."""
+    names = [name for name in side if name.startswith(function) and math.isfinite(seconds(side, name, phase))]
+    return min(names, key=lambda name: seconds(side, name, phase), default=None)
+
+
 def ratios(matrix, strategy):
     """cuSPARSE's time over ours by phase, as the program's summary has them."""
     ours, theirs = matrix["ours"], matrix["theirs"]
-    policies = ["csrilu02 level", "csrilu02 no level"]
-    better = min(policies, key=lambda p: (math.isnan(seconds(theirs, p, "refactor")), seconds(theirs, p, "refactor")))
-    baseline = {
-        "solve": seconds(theirs, "SpSV", "solve"),
-        "transposed": seconds(theirs, "SpSV", "transposed"),
-        "solve16": seconds(theirs, "SpSM", "solve16"),
-        "refactor": seconds(theirs, better, "refactor"),
-        "analysis": seconds(theirs, better, "analysis") + seconds(theirs, "SpSV", "analysis"),
-    }
+    baseline = {phase: seconds(theirs, fastest(theirs, function, phase), phase) for phase, function in FUNCTIONS.items()}
+    baseline["analysis"] = sum(seconds(theirs, fastest(theirs, FUNCTIONS[phase], phase), "analysis") for phase in ("refactor", "solve"))
     return {phase: time / seconds(ours, strategy, phase) for phase, time in baseline.items()}
 
 
@@ -131,7 +134,6 @@ def plot_speedup(plt, table, strategy, title):
 
 def plot_bound(plt, table, title):
     shown = ["refactor", "solve", "transposed", "solve16"]
-    theirs = {"refactor": ["csrilu02 level", "csrilu02 no level"], "solve16": ["SpSM"]}
     strategies = list(dict.fromkeys(name for matrix in table.values() for name in matrix["ours"]))
     if not strategies:
         return None
@@ -142,7 +144,7 @@ def plot_bound(plt, table, title):
             points = []
             for matrix in table.values():
                 if strategy == "cuSPARSE":
-                    found = [matrix["theirs"][name][phase] for name in theirs.get(phase, ["SpSV"]) if phase in matrix["theirs"].get(name, {})]
+                    found = [phases[phase] for name, phases in matrix["theirs"].items() if name.startswith(FUNCTIONS[phase]) and phase in phases]
                 else:
                     found = [matrix["ours"][strategy][phase]] if phase in matrix["ours"].get(strategy, {}) else []
                 found = [(time, bound) for time, bound in found if bound]
