@@ -87,26 +87,37 @@ static PetscInt GroupEnd(const Graph *g, PetscInt head)
   return i;
 }
 
-/* Blocks of successive rows. */
-static PetscInt Cut(const Graph *g, PetscInt *block)
+/*
+   Whether a group that begins with this row is full, or nearly so. Where its rows come before others, so many
+   of those are updated with so many entries: more than a hundred for each row of the matrix.
+*/
+static PetscBool IsFull(const Graph *g, PetscInt head)
 {
-  PetscInt blocks = 0, rows = 0, end;
+  const double length = (double)(g->ptr[0][head + 1] - g->ptr[0][head]), depth = (double)(g->ptr[1][head + 1] - g->ptr[1][head]);
+
+  return (PetscBool)(length * depth > 100.0 * g->n);
+}
+
+/* Adds blocks of successive groups, of those that are full or of the others. */
+static void Cut(const Graph *g, PetscBool full, PetscInt *block, PetscInt *blocks)
+{
+  PetscInt rows = 0, end;
 
   for (PetscInt i = 0; i < g->n; i = end) {
     end = GroupEnd(g, i);
-    if (rows + end - i > g->size) {
-      blocks++;
+    if (IsFull(g, i) != full) continue;
+    if (!rows || rows + end - i > g->size) {
+      (*blocks)++;
       rows = 0;
     }
     rows += end - i;
-    for (PetscInt k = i; k < end; k++) block[k] = blocks;
+    for (PetscInt k = i; k < end; k++) block[k] = *blocks - 1;
   }
-  return g->n ? blocks + 1 : 0;
 }
 
 /*
    Blocks that are grown breadth first, each from a row that an earlier block has touched, or from the first row
-   that has no block yet where there is none.
+   that has no block yet where there is none. Groups that are full have none yet in the end.
 */
 static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
 {
@@ -122,7 +133,7 @@ static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
     PetscInt queued = 0, k = 0, rows = 0;
 
     while (taken < fronts && block[front[taken]] >= 0) taken++;
-    while (lowest < g->n && block[lowest] >= 0) lowest++;
+    while (lowest < g->n && (block[lowest] >= 0 || IsFull(g, g->head[lowest]))) lowest++;
     if (taken < fronts) queue[queued++] = front[taken++];
     else if (lowest < g->n) queue[queued++] = lowest;
     else break;
@@ -137,7 +148,7 @@ static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
         for (PetscInt e = g->ptr[side][head]; e < g->ptr[side][end]; e++) {
           const PetscInt other = g->head[g->col[side][e]];
 
-          if (block[other] >= 0 || seen[other] == blocks) continue;
+          if (block[other] >= 0 || seen[other] == blocks || IsFull(g, other)) continue;
           queue[queued++] = other;
           seen[other]     = blocks;
         }
@@ -153,13 +164,15 @@ static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part of the entries beside the diagonal that is inside of blocks, in those for which blocks have room. */
+/* The part of the entries beside the diagonal that is inside of blocks, in those for which blocks have room; of the rows in blocks. */
 static double Inside(const Graph *g, const PetscInt *block)
 {
   double inside = 0.0, room = 0.0;
 
   for (PetscInt i = 0; i < g->n; i++) {
     PetscInt others = 0;
+
+    if (block[i] < 0) continue;
 
     for (PetscInt k = g->ptr[0][i]; k < g->ptr[0][i + 1]; k++) {
       const PetscInt j = g->col[0][k];
@@ -261,11 +274,14 @@ PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt 
   PetscCall(Transpose(&g));
   PetscCall(FindGroups(&g));
   PetscCall(PetscMalloc3(n, &block, n + 1, &begin, n, &row));
-  o->blocks = Cut(&g, block);
+  for (PetscInt i = 0; i < n; i++) block[i] = -1;
+  Cut(&g, PETSC_FALSE, block, &o->blocks);
   if (o->blocks > 1 && size > 1 && Inside(&g, block) < LOCAL) {
     o->grown = PETSC_TRUE;
     PetscCall(Grow(&g, block, &o->blocks));
   }
+  /* full rows have the last blocks, whose color is the last one too: it is none of their neighbours' */
+  Cut(&g, PETSC_TRUE, block, &o->blocks);
   Sort(n, block, o->blocks, begin, row);
   PetscCall(PetscMalloc2(o->blocks, &color, o->blocks, &sorted));
   PetscCall(Color(&g, block, o->blocks, begin, row, color, &o->colors));

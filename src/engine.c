@@ -476,6 +476,7 @@ PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, Petsc
                                   PetscMemType mem)
 {
   const PetscInt n    = e->pattern.n;
+  const size_t   size = nrhs ? (size_t)ldb * (nrhs - 1) + n : 0;
   PetscScalar   *copy = NULL;
   PetscErrorCode ierr;
 
@@ -483,8 +484,8 @@ PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, Petsc
   PetscCheck(!e->settings.check || PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "-pc_syncilu_check looks at arrays on the host");
   /* the check needs the right-hand sides after they are overwritten */
   if (e->settings.check && e->ref && b == x) {
-    PetscCall(PetscMalloc1((size_t)ldb * nrhs, &copy));
-    PetscCall(PetscArraycpy(copy, b, (size_t)ldb * nrhs));
+    PetscCall(PetscMalloc1(size, &copy));
+    PetscCall(PetscArraycpy(copy, b, size));
   }
   ierr = (*e->ops->solve)(e, trans, nrhs, b, ldb, x, ldx, mem);
   if (e->settings.check && e->ref && n) {

@@ -38,7 +38,7 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
    those of one color share no entry, and numbered by color
 
    Options Database Key (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
-.  -mat_ordering_bmc_size <32> - most rows of a block
+.  -mat_ordering_bmc_size <32> - most rows of a block, of a baij matrix block rows
 
    Level: intermediate
 
@@ -53,6 +53,9 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
    as the unknowns of a point, stay together if a block has room for them. The pattern need not be symmetric.
    The ordering is the same from run to run.
 
+   Rows and columns that are full, or nearly so, come last: before others, each of those would be updated with
+   all of their entries.
+
    Reference:
    T. Iwashita, H. Nakashima, Y. Takahashi, IPDPS 2012.
 
@@ -65,16 +68,18 @@ static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, I
   SyncILUBMC      o;
   PetscInt        n, size;
   const PetscInt *ptr, *columns;
-  PetscBool       done;
+  PetscBool       done, baij;
 
   PetscFunctionBegin;
   (void)type;
   PetscCall(GetBlockSize(A, &size));
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &columns, &done));
+  /* PETSc orders the block rows of these; with aij it would take rows together that it found alike */
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &baij, MATSEQBAIJ, MATSEQSBAIJ, ""));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Ordering " MATORDERINGBMC " cannot get the rows of a matrix of type %s",
              ((PetscObject)A)->type_name);
   PetscCall(SyncILUBMCCreate(n, ptr, columns, size, &o));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &columns, &done));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, o.n, o.row, PETSC_COPY_VALUES, row));
   PetscCall(ISDuplicate(*row, col)); /* MatReorderForNonzeroDiagonal() changes the columns alone */
   PetscCall(PetscNew(&blocks));

@@ -136,6 +136,7 @@ static PetscErrorCode Reserve(IntList *l, PetscInt more, PetscInt row)
 typedef struct {
   PetscInt *next; /* the row being built, a sorted linked list that starts and ends at n */
   PetscInt *lev;  /* the levels of its entries, -1 for a column that is not in it */
+  PetscInt *cols; /* with an ordering: the columns of the matrix' row */
   IntList   L, U; /* the columns of the rows before it */
   IntList   ulev; /* and the levels of those of U */
 } Work;
@@ -153,21 +154,23 @@ static PetscErrorCode LevelRows(const SyncILUCSR *A, SyncILUFill fill, SyncILUPa
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) lev[i] = -1;
   for (PetscInt i = 0; i < n; i++) {
-    const PetscInt r  = p->row ? p->row[i] : i;
-    PetscInt       nl = 0, nu = 0, at = n;
+    const PetscInt  r = p->row ? p->row[i] : i, len = A->i[r + 1] - A->i[r];
+    const PetscInt *cols = A->j + A->i[r];
+    PetscInt        nl = 0, nu = 0, at = n;
 
     p->lptr[i] = L->len;
     p->uptr[i] = U->len;
     next[n]    = n;
-    for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) {
-      const PetscInt j = p->colinv ? p->colinv[A->j[k]] : A->j[k];
-
-      if (at != n && at > j) at = n; /* ascending columns continue from the last one inserted */
-      while (next[at] < j) at = next[at];
-      next[j]  = next[at];
-      next[at] = j;
-      lev[j]   = 0;
-      at       = j;
+    if (p->colinv) {
+      for (PetscInt k = 0; k < len; k++) work->cols[k] = p->colinv[cols[k]];
+      PetscCall(PetscSortInt(len, work->cols));
+      cols = work->cols;
+    }
+    for (PetscInt k = 0; k < len; k++) {
+      next[at]      = cols[k];
+      next[cols[k]] = n;
+      lev[cols[k]]  = 0;
+      at            = cols[k];
     }
     if (lev[i] < 0 && fill.diagonal_fill) {
       for (at = n; next[at] < i;) at = next[at];
@@ -224,9 +227,9 @@ static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPatte
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&work, sizeof(work)));
-  PetscCall(PetscMalloc2(A->n + 1, &work.next, A->n, &work.lev));
+  PetscCall(PetscMalloc3(A->n + 1, &work.next, A->n, &work.lev, p->row ? A->n : 0, &work.cols));
   ierr = LevelRows(A, fill, p, &work);
-  PetscCall(PetscFree2(work.next, work.lev));
+  PetscCall(PetscFree3(work.next, work.lev, work.cols));
   PetscCall(PetscFree(work.L.v));
   PetscCall(PetscFree(work.U.v));
   PetscCall(PetscFree(work.ulev.v));

@@ -6,10 +6,19 @@
    is therefore kept in a container of the preconditioner's, and handed to each new factor by way of the
    matrix: MatGetFactor() sees nothing else.
 
-   A PCILU of the user's learns our setters when the first of them is called. Its operation setup, and the
-   method that also makes factors, are replaced by ours then, which hand over the container and call PETSc's.
+   A PCILU of the user's learns our setters when the first of them is called. Its operations setup and
+   setfromoptions, and the method that also makes factors, are replaced by ours then, which hand over the
+   container and call PETSc's.
 */
 #include "syncilu_impl.h"
+
+/* NULL takes it away again. */
+static PetscErrorCode Share(Mat A, PetscContainer container)
+{
+  PetscFunctionBegin;
+  if (A) PetscCall(PetscObjectCompose((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject)container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode PCSyncILUCallWithShared(PC pc, PetscErrorCode (*call)(PC), PetscContainer container)
 {
@@ -17,10 +26,24 @@ PetscErrorCode PCSyncILUCallWithShared(PC pc, PetscErrorCode (*call)(PC), PetscC
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  if (A) PetscCall(PetscObjectCompose((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject)container));
+  PetscCall(Share(A, container));
   ierr = (*call)(pc);
-  /* on error too: other factors of the matrix have settings of their own */
-  if (A) PetscCall(PetscObjectCompose((PetscObject)A, SYNCILU_SHARED_KEY, NULL));
+  PetscCall(Share(A, NULL)); /* on error too: other factors of the matrix have settings of their own */
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCILU of PETSc 3.18 makes its factor when it reads its options, if there is a matrix. */
+PetscErrorCode PCSyncILUSetFromOptionsWithShared(PC pc, PetscErrorCode (*call)(PC, SyncILUOptionItems), SyncILUOptionItems PetscOptionsObject,
+                                                 PetscContainer container)
+{
+  Mat            A = pc->pmat;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(Share(A, container));
+  ierr = (*call)(pc, PetscOptionsObject);
+  PetscCall(Share(A, NULL));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,9 +75,10 @@ PetscErrorCode PCSyncILUSetUpILU(PC ilu, PetscErrorCode (*call)(PC), PetscContai
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's operation and method are composed with the preconditioner under these names. */
-#define PETSC_SETUP  "PCSetUp_PETSc_C"
-#define PETSC_METHOD "PCFactorSetUpMatSolverType_PETSc_C"
+/* PETSc's operations and method are composed with the preconditioner under these names. */
+#define PETSC_SETUP   "PCSetUp_PETSc_C"
+#define PETSC_OPTIONS "PCSetFromOptions_PETSc_C"
+#define PETSC_METHOD  "PCFactorSetUpMatSolverType_PETSc_C"
 
 static PetscErrorCode PCSetUp_ILUWithSyncILU(PC pc)
 {
@@ -77,6 +101,18 @@ static PetscErrorCode PCFactorSetUpMatSolverType_ILUWithSyncILU(PC pc)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, PETSC_METHOD, &petsc));
   PetscCall(PetscObjectQuery((PetscObject)pc, SYNCILU_SHARED_KEY, (PetscObject *)&container));
   PetscCall(PCSyncILUCallWithShared(pc, petsc, container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_ILUWithSyncILU(PC pc, SyncILUOptionItems PetscOptionsObject)
+{
+  PetscErrorCode (*petsc)(PC, SyncILUOptionItems);
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, PETSC_OPTIONS, &petsc));
+  PetscCall(PetscObjectQuery((PetscObject)pc, SYNCILU_SHARED_KEY, (PetscObject *)&container));
+  PetscCall(PCSyncILUSetFromOptionsWithShared(pc, petsc, PetscOptionsObject, container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,9 +150,11 @@ static PetscErrorCode Compose(PC pc)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &method));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, PETSC_METHOD, method));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, PETSC_SETUP, pc->ops->setup));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, PETSC_OPTIONS, pc->ops->setfromoptions));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_ILUWithSyncILU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", SettingsChanged_ILUWithSyncILU));
-  pc->ops->setup = PCSetUp_ILUWithSyncILU;
+  pc->ops->setup          = PCSetUp_ILUWithSyncILU;
+  pc->ops->setfromoptions = PCSetFromOptions_ILUWithSyncILU;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,10 +166,12 @@ static PetscErrorCode Uncompose(PC pc)
   PetscFunctionBegin;
   if (pc->ops->setup == PCSetUp_ILUWithSyncILU) {
     PetscCall(PetscObjectQueryFunction((PetscObject)pc, PETSC_SETUP, &pc->ops->setup));
+    PetscCall(PetscObjectQueryFunction((PetscObject)pc, PETSC_OPTIONS, &pc->ops->setfromoptions));
     PetscCall(PetscObjectQueryFunction((PetscObject)pc, PETSC_METHOD, &petsc));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", petsc));
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, PETSC_SETUP, NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, PETSC_OPTIONS, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, PETSC_METHOD, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", NULL));
   PetscCall(PCSyncILUComposeShared(pc, NULL));

@@ -30,8 +30,12 @@ PETSC_INTERN PetscErrorCode SyncILUGetShared(PetscObject, SyncILUShared **);
 /* Composes the container, and the methods of the setters and getters with it; NULL takes them away. */
 PETSC_INTERN PetscErrorCode PCSyncILUComposeShared(PC, PetscContainer);
 PETSC_INTERN PetscErrorCode MatSyncILUComposeShared(Mat, PetscContainer);
-/* Call a PCILU so that a factor which it makes gets the container; the second one is for PCSetUp(). */
+/*
+   Call a PCILU so that a factor which it makes gets the container; the second and the third one are for
+   PCSetFromOptions() and PCSetUp().
+*/
 PETSC_INTERN PetscErrorCode PCSyncILUCallWithShared(PC, PetscErrorCode (*)(PC), PetscContainer);
+PETSC_INTERN PetscErrorCode PCSyncILUSetFromOptionsWithShared(PC, PetscErrorCode (*)(PC, SyncILUOptionItems), SyncILUOptionItems, PetscContainer);
 PETSC_INTERN PetscErrorCode PCSyncILUSetUpILU(PC, PetscErrorCode (*)(PC), PetscContainer);
 /* A PCILU learns the methods here once its solver type is syncilu, and forgets them with that type. */
 PETSC_INTERN PetscErrorCode PCSyncILUComposeWithILU(PC);

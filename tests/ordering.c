@@ -156,6 +156,78 @@ static PetscErrorCode TestGrown(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Full rows come last, where blocks are cut and where they are grown. */
+static PetscErrorCode TestFullRows(PetscRandom rand)
+{
+  const char *const names[] = {"7pt_border:20x20x20", "5pt_border:40x40", "arrow:3000", "arrowup:3000", "denserow:3000"};
+  const PetscInt    full[]  = {8000, 1600, 0, 2999, -1};
+
+  PetscFunctionBegin;
+  for (int m = 0; m < 5; m++) {
+    Mat             A;
+    PetscInt        n, place = 0;
+    const PetscInt *ptr, *col;
+    PetscBool       done;
+    SyncILUBMC      o;
+
+    PetscCall(GenerateMatrix(names[m], 0, rand, &A));
+    PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+    for (PetscInt size = 8; size <= 32; size += 24) {
+      place = 0;
+      PetscCall(SyncILUBMCCreate(n, ptr, col, size, &o));
+      PetscCall(CheckOrder(n, ptr, col, size, &o, names[m]));
+      while (full[m] >= 0 && o.row[place] != full[m]) place++;
+      CHECK(full[m] < 0 || place >= o.begin[o.first[o.colors - 1]], "%s: the full row has place %" PetscInt_FMT, names[m], place);
+      PetscCall(SyncILUBMCDestroy(&o));
+    }
+    PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The block rows of a baij matrix are ordered, as by PETSc's own orderings. */
+static PetscErrorCode TestBlockRows(PetscRandom rand)
+{
+  Mat      A, B;
+  Vec      b, x;
+  KSP      ksp;
+  PetscInt n, its[2];
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("blocks:9x8x7", 0, rand, &A));
+  PetscCall(MatSetBlockSize(A, 5));
+  PetscCall(MatConvert(A, MATSEQBAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatCreateVecs(B, &x, &b));
+  PetscCall(VecSetRandom(b, rand));
+  for (int k = 0; k < 2; k++) {
+    IS row, col;
+    PC pc;
+
+    PetscCall(MatGetOrdering(B, k ? MATORDERINGBMC : MATORDERINGRCM, &row, &col));
+    PetscCall(ISGetLocalSize(row, &n));
+    CHECK(n == 9 * 8 * 7, "an ordering of %" PetscInt_FMT " block rows", n);
+    PetscCall(ISDestroy(&row));
+    PetscCall(ISDestroy(&col));
+    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPSetOperators(ksp, B, B));
+    PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCILU));
+    PetscCall(PCFactorSetMatOrderingType(pc, k ? MATORDERINGBMC : MATORDERINGRCM));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its[k]));
+    PetscCall(KSPDestroy(&ksp));
+  }
+  CHECK(its[1] <= 2 * its[0], "%" PetscInt_FMT " iterations, %" PetscInt_FMT " with rcm", its[1], its[0]);
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Both ILUs take the same iterations, and PETSc's incomplete Cholesky and LU take the ordering too.
 */
@@ -306,6 +378,8 @@ int main(int argc, char **argv)
   PetscCall(TestPatterns(rand));
   PetscCall(TestGrown(rand));
   PetscCall(TestBadColumns());
+  PetscCall(TestFullRows(rand));
+  PetscCall(TestBlockRows(rand));
   PetscCall(TestFactorizations());
   PetscCall(TestOptions(rand));
   PetscCall(PetscRandomDestroy(&rand));

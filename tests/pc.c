@@ -688,6 +688,52 @@ static PetscErrorCode TestTransposition(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   PCILU of PETSc 3.18 makes its factor when it reads its options, of a matrix that it has already: that factor
+   has the settings too.
+*/
+static PetscErrorCode TestFactorOfOptions(PetscRandom rand)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("5pt", 400, rand, &A));
+  for (int way = 0; way < 3; way++) { /* PCILU before and after a reset, PCSYNCILU with other levels */
+    PC        pc;
+    Mat       F;
+    PetscReal relax[2];
+
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, way < 2 ? PCILU : PCSYNCILU));
+    if (way < 2) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
+    PetscCall(PCSyncILUSetRelax(pc, 0.625));
+    PetscCall(PCSetOperators(pc, A, A));
+    if (way) {
+      PetscCall(PCSetUp(pc));
+      if (way == 1) {
+        PetscCall(PCReset(pc));
+        PetscCall(PCSetOperators(pc, A, A));
+      } else PetscCall(PCFactorSetLevels(pc, 1));
+    }
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCFactorGetMatrix(pc, &F));
+    PetscCall(PCSyncILUGetRelax(pc, &relax[0]));
+    PetscCall(MatSyncILUGetRelax(F, &relax[1]));
+    CHECK(relax[0] == 0.625 && relax[1] == 0.625, "way %d: relaxation %g, that of the factor %g", way, (double)relax[0], (double)relax[1]);
+    PetscCall(PCSyncILUSetRelax(pc, 0.5));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCFactorGetMatrix(pc, &F));
+    PetscCall(MatSyncILUGetRelax(F, &relax[1]));
+    CHECK(relax[1] == 0.5, "way %d: changed later, relaxation of the factor %g", way, (double)relax[1]);
+    PetscCall(PCSetType(pc, PCJACOBI)); /* forgets what it has learnt */
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A factor that is asked for before the setup has the settings that come after, and stays. */
 static PetscErrorCode TestFactorFirst(PetscRandom rand)
 {
@@ -993,6 +1039,7 @@ int main(int argc, char **argv)
       PetscCall(TestIterations());
       PetscCall(TestTransposition());
       PetscCall(TestFactorFirst(rand));
+      PetscCall(TestFactorOfOptions(rand));
       PetscCall(TestCheckLater(rand));
       PetscCall(TestSettingsStay(rand));
       PetscCall(TestShiftTypes());
