@@ -152,7 +152,7 @@ static PetscErrorCode Anywhere(Table *t, char description[], size_t length)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A grid with a random stencil, of which entries are missing here and there, or others there. */
+/* A grid with a random stencil, with entries missing here and there, and sometimes a few more anywhere. */
 static PetscErrorCode Grid(Table *t, char description[], size_t length)
 {
   enum {
@@ -227,7 +227,7 @@ static PetscErrorCode Band(Table *t, char description[], size_t length)
 }
 
 /*
-   A grid in which a row depends on any points that are behind it in no direction, as it stands or skewed:
+   A grid in which a row depends on any points that are ahead of it in no direction, as it stands or skewed:
    what may be taken in tiles, with neighbours as far away as may be.
 */
 static PetscErrorCode Behind(Table *t, char description[], size_t length)

@@ -1,11 +1,10 @@
 /*
-   What scheduler.cpp and runtime.cpp have in common.
+   What scheduler.cpp and runtime.cpp have in common, beside what device code sees too.
 */
 #ifndef EMULATOR_INTERNAL_H
 #define EMULATOR_INTERNAL_H
 
-#include <stddef.h>
-#include "cuda_runtime_api.h"
+#include "emulator.h"
 
 namespace emulator
 {
@@ -15,9 +14,6 @@ constexpr size_t SHARED_DEFAULT = 48 << 10, SHARED_OPTIN = 227 << 10;
 constexpr int    THREADS_MAX = 1024;
 constexpr int    EXIT_STATUS = 71; /* of a program that a report ends */
 
-/* Names the kernel that runs, if one does, prints the message, and ends the program. */
-[[noreturn]] void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /*
    An environment variable that is a number, decimal or with 0x hexadecimal; anything else ends the program.
 */
@@ -25,9 +21,8 @@ long long option(const char *name, long long otherwise, long long least, long lo
 
 unsigned draw(unsigned below); /* a random number */
 
-int  fill_byte();                                  /* what fresh memory is full of */
-void set_error(cudaError_t);                       /* for cudaGetLastError() */
-void check_stream(cudaStream_t, const char *what); /* it exists */
+int  fill_byte();            /* what fresh memory is full of */
+void set_error(cudaError_t); /* for cudaGetLastError() */
 /* bytes of dynamic shared memory that a launch may ask for */
 size_t dynamic_limit(const void *kernel);
 

@@ -7,10 +7,8 @@
    AddressSanitizer sees its borders.
 */
 #include <string.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <map>
 #include <set>
 #include <vector>
@@ -22,10 +20,7 @@ struct EmulatedStream {
   unsigned long long id;
 };
 
-struct EmulatedEvent {
-  struct timespec time;
-  bool            recorded;
-};
+struct EmulatedEvent { };
 
 struct EmulatedMemPool {
   uint64_t threshold;
@@ -142,10 +137,8 @@ void check_range(const void *p, size_t bytes, bool device, const char *what)
 
 cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what)
 {
-  if (kind != cudaMemcpyDefault) {
-    check_range(to, bytes, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice, what);
-    check_range(from, bytes, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice, what);
-  }
+  check_range(to, bytes, kind != cudaMemcpyDeviceToHost, what);
+  check_range(from, bytes, kind != cudaMemcpyHostToDevice, what);
   if ((const char *)from < (const char *)to + bytes && (const char *)to < (const char *)from + bytes)
     fail("%s of %zu bytes: source %p and destination %p overlap", what, bytes, from, to);
   if (bytes) memcpy(to, from, bytes);
@@ -160,20 +153,6 @@ void check_event(cudaEvent_t event, const char *what)
 void check_pool(cudaMemPool_t pool, const char *what)
 {
   if (!pools.count(pool)) fail("%s: there is no such memory pool", what);
-}
-
-cudaError_t allocate_pinned(void **p, size_t bytes)
-{
-  static long long calls = 0;
-  const long long  most  = option("EMULATOR_PINNED", -1, 0, 1ll << 60); /* calls that succeed */
-
-  *p = nullptr;
-  if (most >= 0 && calls >= most) return result(cudaErrorMemoryAllocation);
-  calls++;
-  if (posix_memalign(p, ALIGNMENT, bytes ? bytes : 1)) return result(cudaErrorMemoryAllocation);
-  memset(*p, fill_byte(), bytes);
-  pinned.insert(*p);
-  return cudaSuccess;
 }
 
 } // namespace
@@ -192,7 +171,7 @@ void emulator::set_error(cudaError_t error)
 
 void emulator::check_stream(cudaStream_t stream, const char *what)
 {
-  if (stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread && !streams.count(stream)) fail("%s: there is no such stream", what);
+  if (stream && !streams.count(stream)) fail("%s: there is no such stream", what);
 }
 
 size_t emulator::dynamic_limit(const void *kernel)
@@ -204,28 +183,14 @@ size_t emulator::dynamic_limit(const void *kernel)
 
 cudaError_t emulatorFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)
 {
-  memset(attributes, 0, sizeof(*attributes));
-  attributes->maxThreadsPerBlock        = THREADS_MAX;
-  attributes->numRegs                   = 32;
-  attributes->ptxVersion                = 90;
-  attributes->binaryVersion             = 90;
   attributes->maxDynamicSharedSizeBytes = (int)dynamic_limit(kernel);
   return cudaSuccess;
 }
 
 cudaError_t emulatorFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
 {
-  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || (size_t)value > SHARED_OPTIN) return result(cudaErrorInvalidValue);
   dynamic_limits[kernel] = value;
-  return cudaSuccess;
-}
-
-cudaError_t emulatorOccupancy(int *blocks, int threads, size_t shared)
-{
-  const size_t by_threads = threads > 0 ? 2048 / (size_t)threads : 0, by_shared = SHARED_OPTIN / (shared + 1024);
-
-  *blocks = (int)(by_threads < by_shared ? by_threads : by_shared);
   return cudaSuccess;
 }
 
@@ -251,87 +216,12 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
   if (device) return result(cudaErrorInvalidDevice);
-  memset(p, 0, sizeof(*p));
   (void)snprintf(p->name, sizeof(p->name), "emulator");
-  p->totalGlobalMem              = device_bytes();
-  p->sharedMemPerBlock           = SHARED_DEFAULT;
-  p->sharedMemPerBlockOptin      = SHARED_OPTIN;
-  p->sharedMemPerMultiprocessor  = SHARED_OPTIN + 1024;
-  p->regsPerBlock                = 65536;
-  p->warpSize                    = 32;
-  p->maxThreadsPerBlock          = THREADS_MAX;
-  p->maxThreadsPerMultiProcessor = 2048;
-  p->multiProcessorCount         = 132;
-  p->l2CacheSize                 = 50 << 20;
-  p->major                       = 9;
-  p->memoryPoolsSupported        = 1;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
-{
-  struct cudaDeviceProp p;
-  const cudaError_t     err = cudaGetDeviceProperties(&p, device);
-
-  if (err != cudaSuccess) return err;
-  switch (attribute) {
-  case cudaDevAttrMaxThreadsPerBlock:
-    *value = p.maxThreadsPerBlock;
-    break;
-  case cudaDevAttrMaxSharedMemoryPerBlock:
-    *value = (int)p.sharedMemPerBlock;
-    break;
-  case cudaDevAttrWarpSize:
-    *value = p.warpSize;
-    break;
-  case cudaDevAttrMultiProcessorCount:
-    *value = p.multiProcessorCount;
-    break;
-  case cudaDevAttrL2CacheSize:
-    *value = p.l2CacheSize;
-    break;
-  case cudaDevAttrMaxThreadsPerMultiProcessor:
-    *value = p.maxThreadsPerMultiProcessor;
-    break;
-  case cudaDevAttrComputeCapabilityMajor:
-    *value = p.major;
-    break;
-  case cudaDevAttrComputeCapabilityMinor:
-    *value = p.minor;
-    break;
-  case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-    *value = (int)p.sharedMemPerMultiprocessor;
-    break;
-  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    *value = (int)p.sharedMemPerBlockOptin;
-    break;
-  case cudaDevAttrMemoryPoolsSupported:
-    *value = p.memoryPoolsSupported;
-    break;
-  case cudaDevAttrCooperativeLaunch:
-  case cudaDevAttrClusterLaunch:
-    *value = 0;
-    break;
-  default:
-    return result(cudaErrorInvalidValue);
-  }
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-  return cudaSuccess;
-}
-
-cudaError_t cudaRuntimeGetVersion(int *version)
-{
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDriverGetVersion(int *version)
-{
-  *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
@@ -341,11 +231,6 @@ cudaError_t cudaGetLastError(void)
 
   last_error = cudaSuccess;
   return error;
-}
-
-cudaError_t cudaPeekAtLastError(void)
-{
-  return last_error;
 }
 
 const char *cudaGetErrorName(cudaError_t error)
@@ -361,10 +246,7 @@ const char *cudaGetErrorName(cudaError_t error)
     NAME(cudaErrorInsufficientDriver);
     NAME(cudaErrorNoDevice);
     NAME(cudaErrorInvalidDevice);
-    NAME(cudaErrorInvalidResourceHandle);
-    NAME(cudaErrorNotReady);
     NAME(cudaErrorNotSupported);
-    NAME(cudaErrorUnknown);
   }
 #undef NAME
   return "unrecognized error code";
@@ -378,17 +260,12 @@ const char *cudaGetErrorString(cudaError_t error)
 /* Streams and events. The number of a stream is never given again. */
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-  static unsigned long long next = 16; /* lower ones are the default streams' */
+  static unsigned long long next = 2; /* 1 is the default stream's */
 
   *stream       = new EmulatedStream;
   (*stream)->id = next++;
   streams.insert(*stream);
   return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -404,16 +281,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-  check_stream(stream, "cudaStreamQuery");
-  return cudaSuccess;
-}
-
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 {
   check_stream(stream, "cudaStreamGetId");
-  *id = !stream || stream == cudaStreamLegacy ? 1 : stream == cudaStreamPerThread ? 2 : stream->id;
+  *id = stream ? stream->id : 1;
   return cudaSuccess;
 }
 
@@ -431,11 +302,6 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
   return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
   if (!events.erase(event)) fail("cudaEventDestroy: there is no such event");
@@ -447,8 +313,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
   check_event(event, "cudaEventRecord");
   check_stream(stream, "cudaEventRecord");
-  event->recorded = true;
-  (void)clock_gettime(CLOCK_MONOTONIC, &event->time);
   return cudaSuccess;
 }
 
@@ -458,30 +322,19 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
   return cudaSuccess;
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-  check_event(event, "cudaEventQuery");
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
-{
-  check_event(start, "cudaEventElapsedTime");
-  check_event(end, "cudaEventElapsedTime");
-  if (!start->recorded || !end->recorded) return result(cudaErrorInvalidResourceHandle);
-  *milliseconds = (float)(1e3 * (double)(end->time.tv_sec - start->time.tv_sec) + 1e-6 * (double)(end->time.tv_nsec - start->time.tv_nsec));
-  return cudaSuccess;
-}
-
 /* Memory. */
 cudaError_t cudaMallocHost(void **p, size_t bytes)
 {
-  return allocate_pinned(p, bytes);
-}
+  static long long calls = 0;
+  const long long  most  = option("EMULATOR_PINNED", -1, 0, 1ll << 60); /* calls that succeed */
 
-cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned)
-{
-  return allocate_pinned(p, bytes);
+  *p = nullptr;
+  if (most >= 0 && calls >= most) return result(cudaErrorMemoryAllocation);
+  calls++;
+  if (posix_memalign(p, ALIGNMENT, bytes ? bytes : 1)) return result(cudaErrorMemoryAllocation);
+  memset(*p, fill_byte(), bytes);
+  pinned.insert(*p);
+  return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void *p)
@@ -510,17 +363,6 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
   return cudaSuccess;
 }
 
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *p)
-{
-  const bool device = find(p) != allocations.end(), host = pinned.count((void *)p) != 0;
-
-  attributes->type          = device ? cudaMemoryTypeDevice : host ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-  attributes->device        = 0;
-  attributes->devicePointer = device ? (void *)p : nullptr;
-  attributes->hostPointer   = device ? nullptr : (void *)p;
-  return cudaSuccess;
-}
-
 /* A pool reserves what is used, and keeps nothing. */
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
 {
@@ -546,7 +388,6 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
   case cudaMemPoolAttrReleaseThreshold:
     pool->threshold = *(uint64_t *)value;
     return cudaSuccess;
-  case cudaMemPoolAttrReservedMemHigh:
   case cudaMemPoolAttrUsedMemHigh:
     if (*(uint64_t *)value) return result(cudaErrorInvalidValue); /* a mark can be reset alone */
     pool->high = pool->used;
@@ -567,7 +408,6 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
   case cudaMemPoolAttrUsedMemCurrent:
     *(uint64_t *)value = pool->used;
     return cudaSuccess;
-  case cudaMemPoolAttrReservedMemHigh:
   case cudaMemPoolAttrUsedMemHigh:
     *(uint64_t *)value = pool->high;
     return cudaSuccess;
@@ -607,17 +447,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
   return copy(to, from, bytes, kind, "cudaMemcpyAsync");
 }
 
-cudaError_t cudaMemset(void *p, int byte, size_t bytes)
-{
-  check_range(p, bytes, true, "cudaMemset");
-  if (bytes) memset(p, byte, bytes);
-  return cudaSuccess;
-}
-
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream)
 {
   check_stream(stream, "cudaMemsetAsync");
-  return cudaMemset(p, byte, bytes);
+  check_range(p, bytes, true, "cudaMemsetAsync");
+  if (bytes) memset(p, byte, bytes);
+  return cudaSuccess;
 }
 
 } // extern "C"

@@ -16,10 +16,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
-#include "emulator.h"
 #include "internal.h"
 #if !defined(__x86_64__)
   #include <ucontext.h>
@@ -51,7 +49,7 @@ constexpr int  REPORT_MOST = 24; /* lines of a report on the threads */
 const char *const operation_names[] = {"__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
                                        "__ballot_sync",     "__any_sync",        "__all_sync",        "__reduce_min_sync", "__reduce_min_sync",
                                        "__reduce_max_sync", "__reduce_max_sync", "__reduce_add_sync", "__reduce_and_sync", "__reduce_or_sync",
-                                       "__reduce_xor_sync", "__match_any_sync",  "__match_all_sync"};
+                                       "__reduce_xor_sync", "__match_any_sync"};
 const char *const barrier_names[]   = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
 
 enum Policy {
@@ -502,12 +500,10 @@ void complete_warp(Warp &w, unsigned mask)
       t.result = ones == members;
       break;
     case Operation::MatchAny:
-    case Operation::MatchAll:
       t.result = 0;
       for (unsigned other = members; other; other &= other - 1) {
         if (w.lane[__builtin_ctz(other)].value == t.value) t.result |= other & -other;
       }
-      if (t.operation == Operation::MatchAll && t.result != members) t.result = 0;
       break;
     default:
       t.result = all;
@@ -726,18 +722,16 @@ void run_grid()
 /* From a signature of launch(): what stands behind Kernel =. */
 std::string kernel_name(const char *signature)
 {
-  std::string       name    = signature;
-  const std::string marks[] = {"Kernel = ", "auto Kernel = "}, anonymous[] = {"{anonymous}::", "(anonymous namespace)::"};
-  const size_t      begin = name.find(marks[0]);
+  const std::string mark = "Kernel = ", anonymous = "{anonymous}::";
+  std::string       name  = signature;
+  const size_t      begin = name.find(mark);
 
   if (begin != std::string::npos) {
-    const size_t from = begin + marks[0].size();
+    const size_t from = begin + mark.size();
 
     name = name.substr(from, name.find_first_of(";]", from) - from);
   }
-  for (const std::string &text : anonymous) {
-    for (size_t at; (at = name.find(text)) != std::string::npos;) name.erase(at, text.size());
-  }
+  for (size_t at; (at = name.find(anonymous)) != std::string::npos;) name.erase(at, anonymous.size());
   return name;
 }
 
@@ -882,12 +876,6 @@ void *shared_pointer(unsigned address)
     if (offset < s.bytes) return s.data + offset;
   }
   fail("0x%08x is no address in the shared memory of this block", address);
-}
-
-void left_out(const char *kernel, const char *why)
-{
-  if (current->number == 0 && current->warp->block->number == 0) fprintf(stderr, "emulator: kernel %s is left out: it uses %s\n", kernel, why);
-  set_error(cudaErrorNotSupported);
 }
 
 void run(const void *kernel, const char *name, const Config &config, void (*body)(const void *), const void *arguments)

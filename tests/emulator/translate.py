@@ -27,10 +27,10 @@ REFUSED = {
     "__constant__": "constant memory is not emulated",
     "__managed__": "managed memory is not emulated",
     "__grid_constant__": "it is not emulated",
+    # no barrier of a grid or cluster can be emulated with few blocks resident
+    "cooperative_groups": "grid-wide barriers and clusters are not emulated",
+    "__cluster_dims__": "clusters are not emulated",
 }
-# Kernels with these are left out: no barrier of a grid or cluster can be emulated with few blocks resident.
-LEFT_OUT = [(re.compile(r"\bthis_grid\s*\(|\bgrid_group\b|\bgrid\.sync\s*\("), "grid-wide barriers"),
-            (re.compile(r"\b__cluster_dims__\b|\bthis_cluster\s*\(|\bcluster_group\b|\bbarrier\.cluster\b"), "clusters")]
 
 
 class Unknown(Exception):
@@ -242,7 +242,6 @@ class Source:
         self.text = COMMENT.sub(lambda m: m.group(0) if m.group(1) else blank(m), text)
         self.code = STRING.sub(lambda m: '"' + re.sub(r"[^\n]", " ", m.group(0)[1:-1]) + '"', self.text)
         self.edits = []
-        self.notes = []
 
     def replace(self, begin, end, new):
         """Lines keep their numbers, and macros their ends of lines."""
@@ -355,44 +354,17 @@ class Source:
             except Unknown as error:
                 raise Unknown(match.start(), str(error)) from None
 
-    def blank(self, begin, end):
-        """Takes code away before anything else is made of it."""
-        empty = re.sub(r"[^\n]", " ", self.text[begin:end])
-        self.text = self.text[:begin] + empty + self.text[end:]
-        self.code = self.code[:begin] + empty + self.code[end:]
-
-    def left_out(self):
-        """Kernels that cannot be emulated get a body that says so; what they need at the top of the file goes."""
-        for match in re.finditer(r"#[ \t]*include[ \t]*<cooperative_groups[^>\n]*>|\bnamespace\s+\w+\s*=\s*cooperative_groups\s*;", self.text):
-            self.blank(*match.span())
-        for match in re.finditer(r"\b__global__\b", self.code):
-            opening, semicolon = self.code.find("{", match.end()), self.code.find(";", match.end())
-            if opening < 0 or 0 <= semicolon < opening:
-                continue  # a declaration
-            closing = matching(self.code, opening)
-            why = [reason for pattern, reason in LEFT_OUT if pattern.search(self.text, match.start(), closing)]
-            if not why:
-                continue
-            attributes = re.compile(r"\b__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)")
-            name = re.search(r"(\w+)\s*\(", attributes.sub(blank, self.code[match.end():opening])).group(1)
-            for attribute in attributes.finditer(self.code, match.end(), opening):
-                self.blank(*attribute.span())
-            self.blank(opening + 1, closing)
-            self.replace(opening + 1, opening + 1, f' ::emulator::left_out("{name}", "{why[0]}"); ')
-            self.notes.append((match.start(), f"kernel {name} is left out: it uses {why[0]}"))
-
     def identifiers(self, known):
-        for match in re.finditer(r"\b__\w+", self.code):
+        for match in re.finditer(r"\b(?:__\w+|cooperative_groups\b)", self.code):
             name = match.group(0)
             if name in REFUSED:
                 raise Unknown(match.start(), f"{name}: {REFUSED[name]}")
             if name not in known and not any(begin <= match.start() < end for begin, end, _ in self.edits):
                 raise Unknown(match.start(), f"{name} is neither translated nor emulated")
-        for match in re.finditer(r"\b(?:texture|surface)\s*<|\bcooperative_groups\b", self.code):
+        for match in re.finditer(r"\b(?:texture|surface)\s*<", self.code):
             raise Unknown(match.start(), f"{match.group(0)} is not emulated")
 
     def translate(self, known):
-        self.left_out()
         self.launches()
         self.shared()
         self.assembly()
@@ -401,10 +373,9 @@ class Source:
 
 
 def translate(text, name, known):
-    """The translation of a file and what is to be said of it. An error names file and line."""
-    source = Source(text)
+    """The translation of a file. An error names file and line."""
     try:
-        return source.translate(known), [f"{name}:{line_of(text, at)}: {note}" for at, note in source.notes]
+        return Source(text).translate(known)
     except Unknown as error:
         raise SystemExit(f"{name}:{line_of(text, error.position)}: error: {error}") from None
 
@@ -435,8 +406,6 @@ TRANSLATED = [
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
     ('asm("{ .reg .pred q; setp.lt.s32 q, %1, 0; @!q mov.f64 %0, 0d3ff0000000000000; }" : "+d"(v) : "r"(i));',
      "if (!q) { (v) = ::emulator::bits<double>(0x3ff0000000000000ull); }"),
-    ("__global__ void __launch_bounds__(128, 2) all(int n) { cg::this_grid().sync(); }", '::emulator::left_out("all", "grid-wide barriers");'),
-    ("template <int N>\n__global__ void __cluster_dims__(2, 1, 1) two(int n) { f(); }", '::emulator::left_out("two", "clusters");'),
 ]
 # Pieces of code that must be an error in the given line, and a part of its message.
 ERRORS = [
@@ -453,7 +422,10 @@ ERRORS = [
     ('asm("ld.relaxed.gpu.global.s32 %0, [%1];" : "=d"(v) : "l"(p));', 1, 'operand %0 with constraint "=d"'),
     ('asm("ld.relaxed.gpu.shared.s32 %0, [%1];" : "=r"(v) : "l"(p));', 1, 'address  [%1] with constraint "l"'),
     ('asm("mov.s32 %0, %laneid;" : "=r"(v));', 1, "operand %laneid"),
-    ("void f() { auto g = cooperative_groups::this_thread_block(); }", 1, "cooperative_groups is not emulated"),
+    ("void f() { auto g = cooperative_groups::this_thread_block(); }", 1, "cooperative_groups: grid-wide barriers and clusters are not emulated"),
+    ("int a;\n#include <cooperative_groups.h>", 2, "cooperative_groups: grid-wide barriers and clusters are not emulated"),
+    ("template <int N>\n__global__ void __cluster_dims__(2, 1, 1) two(int n) { f(); }", 2, "__cluster_dims__: clusters are not emulated"),
+    ('asm volatile("barrier.cluster.arrive;");', 1, "PTX that is not emulated: barrier.cluster.arrive"),
 ]
 
 
@@ -461,7 +433,7 @@ def self_test():
     known, problems = known_identifiers(), []
     for code, wanted in TRANSLATED:
         try:
-            result, _ = translate(code, "test.cu", known)
+            result = translate(code, "test.cu", known)
         except SystemExit as error:
             result = str(error)
         if wanted not in result:
@@ -470,7 +442,7 @@ def self_test():
             problems.append(f"{code!r} has another number of lines in {result!r}")
     for code, line, wanted in ERRORS:
         try:
-            problems.append(f"{code!r} becomes {translate(code, 'test.cu', known)[0]!r}")
+            problems.append(f"{code!r} becomes {translate(code, 'test.cu', known)!r}")
         except SystemExit as error:
             if not str(error).startswith(f"test.cu:{line}: error: ") or wanted not in str(error):
                 problems.append(f"{code!r} gives the error {str(error)!r}, not in line {line} of {wanted!r}")
@@ -490,14 +462,12 @@ def main(arguments):
         raise SystemExit(f"translate.py: no *.cu in {source}")
     for path in files:
         name = path.relative_to(source)
-        text, notes = translate(path.read_text(encoding="utf-8"), f"{label}/{name}", known)
+        text = translate(path.read_text(encoding="utf-8"), f"{label}/{name}", known)
         out = target / (name.with_suffix(".cpp") if path.suffix == ".cu" else name)
         text = f'#include "emulator.h"\n#line 1 "{label}/{name}"\n{text}'
         out.parent.mkdir(parents=True, exist_ok=True)
         if not out.exists() or out.read_text(encoding="utf-8") != text:  # what has not changed is not compiled again
             out.write_text(text, encoding="utf-8")
-        for note in notes:
-            print(f"emulator: {note}")
 
 
 if __name__ == "__main__":

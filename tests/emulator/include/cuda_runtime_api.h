@@ -8,54 +8,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CUDART_VERSION 12090
-
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 typedef enum {
-  cudaSuccess                    = 0,
-  cudaErrorInvalidValue          = 1,
-  cudaErrorMemoryAllocation      = 2,
-  cudaErrorInvalidConfiguration  = 9,
-  cudaErrorInsufficientDriver    = 35,
-  cudaErrorNoDevice              = 100,
-  cudaErrorInvalidDevice         = 101,
-  cudaErrorInvalidResourceHandle = 400,
-  cudaErrorNotReady              = 600,
-  cudaErrorNotSupported          = 801,
-  cudaErrorUnknown               = 999
+  cudaSuccess                   = 0,
+  cudaErrorInvalidValue         = 1,
+  cudaErrorMemoryAllocation     = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInsufficientDriver   = 35,
+  cudaErrorNoDevice             = 100,
+  cudaErrorInvalidDevice        = 101,
+  cudaErrorNotSupported         = 801
 } cudaError_t;
 
 typedef struct EmulatedStream  *cudaStream_t;
 typedef struct EmulatedEvent   *cudaEvent_t;
 typedef struct EmulatedMemPool *cudaMemPool_t;
 
-#define cudaStreamLegacy    ((cudaStream_t)0x1)
-#define cudaStreamPerThread ((cudaStream_t)0x2)
-
 enum {
-  cudaStreamDefault      = 0,
   cudaStreamNonBlocking  = 1,
-  cudaEventDefault       = 0,
-  cudaEventDisableTiming = 2,
-  cudaHostAllocDefault   = 0
+  cudaEventDisableTiming = 2
 };
 
 enum cudaMemcpyKind {
-  cudaMemcpyHostToHost,
-  cudaMemcpyHostToDevice,
+  cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost,
-  cudaMemcpyDeviceToDevice,
-  cudaMemcpyDefault
+  cudaMemcpyDeviceToDevice
 };
 
 enum cudaMemAllocationType {
   cudaMemAllocationTypePinned = 1
-};
-enum cudaMemAllocationHandleType {
-  cudaMemHandleTypeNone = 0
 };
 enum cudaMemLocationType {
   cudaMemLocationTypeDevice = 1
@@ -65,103 +49,53 @@ struct cudaMemLocation {
   int                      id;
 };
 struct cudaMemPoolProps {
-  enum cudaMemAllocationType       allocType;
-  enum cudaMemAllocationHandleType handleTypes;
-  struct cudaMemLocation           location;
-  void                            *win32SecurityAttributes;
-  size_t                           maxSize;
-  unsigned char                    reserved[56];
+  enum cudaMemAllocationType allocType;
+  struct cudaMemLocation     location;
 };
 enum cudaMemPoolAttr {
-  cudaMemPoolReuseFollowEventDependencies   = 1,
-  cudaMemPoolReuseAllowOpportunistic        = 2,
-  cudaMemPoolReuseAllowInternalDependencies = 3,
-  cudaMemPoolAttrReleaseThreshold           = 4,
-  cudaMemPoolAttrReservedMemCurrent         = 5,
-  cudaMemPoolAttrReservedMemHigh            = 6,
-  cudaMemPoolAttrUsedMemCurrent             = 7,
-  cudaMemPoolAttrUsedMemHigh                = 8
-};
-
-enum cudaMemoryType {
-  cudaMemoryTypeUnregistered = 0,
-  cudaMemoryTypeHost         = 1,
-  cudaMemoryTypeDevice       = 2
-};
-struct cudaPointerAttributes {
-  enum cudaMemoryType type;
-  int                 device;
-  void               *devicePointer, *hostPointer;
+  cudaMemPoolAttrReleaseThreshold   = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrUsedMemCurrent     = 7,
+  cudaMemPoolAttrUsedMemHigh        = 8
 };
 
 struct cudaDeviceProp {
-  char   name[256];
-  size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
-  int    regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor, multiProcessorCount, l2CacheSize;
-  int    major, minor, cooperativeLaunch, clusterLaunch, memoryPoolsSupported;
-};
-enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock               = 1,
-  cudaDevAttrMaxSharedMemoryPerBlock          = 8,
-  cudaDevAttrWarpSize                         = 10,
-  cudaDevAttrMultiProcessorCount              = 16,
-  cudaDevAttrL2CacheSize                      = 38,
-  cudaDevAttrMaxThreadsPerMultiProcessor      = 39,
-  cudaDevAttrComputeCapabilityMajor           = 75,
-  cudaDevAttrComputeCapabilityMinor           = 76,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrCooperativeLaunch                = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin     = 97,
-  cudaDevAttrMemoryPoolsSupported             = 115,
-  cudaDevAttrClusterLaunch                    = 120
+  char name[256];
 };
 
-struct cudaFuncAttributes {
-  size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-  int    maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
-};
+typedef struct {
+  int maxDynamicSharedSizeBytes;
+} cudaFuncAttributes;
 enum cudaFuncAttribute {
-  cudaFuncAttributeMaxDynamicSharedMemorySize    = 8,
-  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8
 };
 
 cudaError_t cudaGetDeviceCount(int *);
 cudaError_t cudaGetDevice(int *);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *, int);
-cudaError_t cudaDeviceGetAttribute(int *, enum cudaDeviceAttr, int);
 cudaError_t cudaDeviceSynchronize(void);
-cudaError_t cudaRuntimeGetVersion(int *);
-cudaError_t cudaDriverGetVersion(int *);
 
 cudaError_t cudaGetLastError(void);
-cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorString(cudaError_t);
 const char *cudaGetErrorName(cudaError_t);
 
-cudaError_t cudaStreamCreate(cudaStream_t *);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
-cudaError_t cudaStreamQuery(cudaStream_t);
 cudaError_t cudaStreamGetId(cudaStream_t, unsigned long long *);
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned);
 
-cudaError_t cudaEventCreate(cudaEvent_t *);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
-cudaError_t cudaEventQuery(cudaEvent_t);
-cudaError_t cudaEventElapsedTime(float *, cudaEvent_t, cudaEvent_t);
 
 cudaError_t cudaMallocHost(void **, size_t);
-cudaError_t cudaHostAlloc(void **, size_t, unsigned);
 cudaError_t cudaFreeHost(void *);
 cudaError_t cudaMalloc(void **, size_t);
 cudaError_t cudaFree(void *);
 cudaError_t cudaMemGetInfo(size_t *, size_t *);
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *, const void *);
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *, const struct cudaMemPoolProps *);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t);
@@ -173,7 +107,6 @@ cudaError_t cudaFreeAsync(void *, cudaStream_t);
 
 cudaError_t cudaMemcpy(void *, const void *, size_t, enum cudaMemcpyKind);
 cudaError_t cudaMemcpyAsync(void *, const void *, size_t, enum cudaMemcpyKind, cudaStream_t);
-cudaError_t cudaMemset(void *, int, size_t);
 cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t);
 
 /* A program may define it: what reports are to say of what it does. */
@@ -185,7 +118,6 @@ extern const char *emulatorContext(void) __attribute__((weak));
 /* Kernels are asked about by their function. */
 cudaError_t emulatorFuncGetAttributes(cudaFuncAttributes *, const void *);
 cudaError_t emulatorFuncSetAttribute(const void *, cudaFuncAttribute, int);
-cudaError_t emulatorOccupancy(int *, int, size_t);
 
 template <typename Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel *kernel)
@@ -196,11 +128,6 @@ template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute attribute, int value)
 {
   return emulatorFuncSetAttribute((const void *)kernel, attribute, value);
-}
-template <typename Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int threads, size_t shared)
-{
-  return emulatorOccupancy(blocks, threads, shared);
 }
 #endif
 

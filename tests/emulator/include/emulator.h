@@ -30,49 +30,35 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
-#define __builtin_assume(condition)
 
 using std::fabs;
 using std::fma;
 using std::isfinite;
 using std::isinf;
-using std::isnan;
 using std::max;
 using std::min;
-using std::sqrt;
 
 /* Vectors of numbers, aligned as on the device. */
-#define EMULATOR_VECTORS(type, name, pair, quad) \
-  struct alignas(pair) name##2 \
-  { \
-    type x, y; \
-  }; \
-  struct name##3 \
-  { \
-    type x, y, z; \
-  }; \
-  struct alignas(quad) name##4 \
-  { \
-    type x, y, z, w; \
-  }; \
-  inline name##2 make_##name##2(type x, type y) \
-  { \
-    return {x, y}; \
-  } \
-  inline name##3 make_##name##3(type x, type y, type z) \
-  { \
-    return {x, y, z}; \
-  } \
-  inline name##4 make_##name##4(type x, type y, type z, type w) \
-  { \
-    return {x, y, z, w}; \
-  }
-EMULATOR_VECTORS(int, int, 8, 16)
-EMULATOR_VECTORS(unsigned, uint, 8, 16)
-EMULATOR_VECTORS(float, float, 8, 16)
-EMULATOR_VECTORS(double, double, 16, 16)
-EMULATOR_VECTORS(long long, longlong, 16, 16)
-#undef EMULATOR_VECTORS
+struct alignas(8) int2 {
+  int x, y;
+};
+struct int3 {
+  int x, y, z;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+struct uint3 {
+  unsigned x, y, z;
+};
+inline int2 make_int2(int x, int y)
+{
+  return {x, y};
+}
+inline int3 make_int3(int x, int y, int z)
+{
+  return {x, y, z};
+}
 
 struct dim3 {
   unsigned x, y, z;
@@ -113,8 +99,7 @@ enum class Operation {
   And,
   Or,
   Xor,
-  MatchAny,
-  MatchAll
+  MatchAny
 };
 
 /* What the threads of a block do together. */
@@ -132,16 +117,16 @@ extern int   patience; /* accesses to shared data before this thread lets others
 extern long  changes;  /* of memory, by operations that threads publish with */
 extern long  looks;    /* at such memory */
 
-uint64_t          meet_warp(Operation, unsigned mask, uint64_t value, int argument, int width, Place);
-int               meet_block(Barrier, int value, Place);
-void              pause(Place);
-void              give_way(Place);
-void             *static_shared(const void *key, size_t bytes);
-void             *dynamic_shared();
-unsigned          shared_address(const void *);
-void             *shared_pointer(unsigned);
-void              left_out(const char *kernel, const char *why);
-void              check_stream(cudaStream_t, const char *what); /* it exists */
+uint64_t meet_warp(Operation, unsigned mask, uint64_t value, int argument, int width, Place);
+int      meet_block(Barrier, int value, Place);
+void     pause(Place);
+void     give_way(Place);
+void    *static_shared(const void *key, size_t bytes);
+void    *dynamic_shared();
+unsigned shared_address(const void *);
+void    *shared_pointer(unsigned);
+void     check_stream(cudaStream_t, const char *what); /* it exists */
+/* Names the kernel that runs, if one does, prints the message, and ends the program. */
 [[noreturn]] void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void fail_here(Place, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -259,7 +244,6 @@ inline T update(T *p, Change change, Place place)
 #define blockIdx  (::emulator::block_index)
 #define blockDim  (::emulator::block_size)
 #define gridDim   (::emulator::grid_size)
-constexpr int warpSize = 32;
 
 /* Barriers of a block. */
 inline void __syncthreads(::emulator::Place place = ::emulator::here())
@@ -332,24 +316,10 @@ inline unsigned __match_any_sync(unsigned mask, T value, ::emulator::Place place
 {
   return (unsigned)::emulator::meet_warp(::emulator::Operation::MatchAny, mask, ::emulator::bits<uint64_t>(value), 0, 32, place);
 }
-template <typename T>
-inline unsigned __match_all_sync(unsigned mask, T value, int *predicate, ::emulator::Place place = ::emulator::here())
-{
-  const unsigned all = (unsigned)::emulator::meet_warp(::emulator::Operation::MatchAll, mask, ::emulator::bits<uint64_t>(value), 0, 32, place);
-
-  *predicate = all != 0;
-  return all;
-}
-
 inline void __nanosleep(unsigned, ::emulator::Place place = ::emulator::here())
 {
   ::emulator::pause(place);
 }
-
-/* Every access is seen by all threads at once: fences have nothing to do. */
-inline void __threadfence() { }
-inline void __threadfence_block() { }
-inline void __threadfence_system() { }
 
 /* Atomic operations. The operand is converted to the type in memory, as by CUDA's overloads. */
 #define EMULATOR_ATOMIC(name, expression) \
@@ -370,8 +340,6 @@ EMULATOR_ATOMIC(atomicAnd, old &value)
 EMULATOR_ATOMIC(atomicOr, old | value)
 EMULATOR_ATOMIC(atomicXor, old ^ value)
 EMULATOR_ATOMIC(atomicExch, ((void)old, value))
-EMULATOR_ATOMIC(atomicInc, old >= value ? T(0) : T(old + T(1)))
-EMULATOR_ATOMIC(atomicDec, old == T(0) || old > value ? value : T(old - T(1)))
 #undef EMULATOR_ATOMIC
 
 template <typename T, typename Compare, typename Operand>
@@ -384,57 +352,24 @@ inline T atomicCAS(T *p, Compare compare, Operand operand, ::emulator::Place pla
     p, [expected, value](T old) { return old == expected ? value : old; }, place);
 }
 
-/* Loads and stores with a hint to the caches. */
+/* A load with a hint to the caches. */
 template <typename T>
 inline T __ldg(const T *p)
 {
   return *p;
 }
-template <typename T>
-inline T __ldcg(const T *p)
-{
-  return *p;
-}
-template <typename T>
-inline T __ldcs(const T *p)
-{
-  return *p;
-}
-template <typename T>
-inline void __stcg(T *p, T v)
-{
-  *p = v;
-}
-template <typename T>
-inline void __stcs(T *p, T v)
-{
-  *p = v;
-}
-
 /* Bits. */
 inline int __popc(unsigned v)
 {
   return __builtin_popcount(v);
 }
-inline int __popcll(unsigned long long v)
-{
-  return __builtin_popcountll(v);
-}
 inline int __ffs(int v)
 {
   return __builtin_ffs(v);
 }
-inline int __ffsll(long long v)
-{
-  return __builtin_ffsll(v);
-}
 inline int __clz(int v)
 {
   return v ? __builtin_clz((unsigned)v) : 32;
-}
-inline int __clzll(long long v)
-{
-  return v ? __builtin_clzll((unsigned long long)v) : 64;
 }
 /* Code on the CPU is compiled without contraction. */
 inline double __dmul_rn(double a, double b)
@@ -446,14 +381,6 @@ inline int __double2hiint(double v)
 {
   return (int)(::emulator::bits<uint64_t>(v) >> 32);
 }
-inline int __double2loint(double v)
-{
-  return (int)(uint32_t)::emulator::bits<uint64_t>(v);
-}
-inline double __hiloint2double(int hi, int lo)
-{
-  return ::emulator::bits<double>((uint64_t)(uint32_t)hi << 32 | (uint32_t)lo);
-}
 inline double __longlong_as_double(long long v)
 {
   return ::emulator::bits<double>(v);
@@ -462,23 +389,6 @@ inline long long __double_as_longlong(double v)
 {
   return ::emulator::bits<long long>(v);
 }
-inline float __int_as_float(int v)
-{
-  return ::emulator::bits<float>(v);
-}
-inline int __float_as_int(float v)
-{
-  return ::emulator::bits<int>(v);
-}
-inline float __uint_as_float(unsigned v)
-{
-  return ::emulator::bits<float>(v);
-}
-inline unsigned __float_as_uint(float v)
-{
-  return ::emulator::bits<unsigned>(v);
-}
-
 /* A shared variable has a 32-bit address of its own; see shared_pointer(). */
 inline size_t __cvta_generic_to_shared(const void *p)
 {

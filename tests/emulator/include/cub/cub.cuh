@@ -19,10 +19,6 @@ template <typename T = void>
 struct maximum {
   T operator()(const T &a, const T &b) const { return a < b ? b : a; }
 };
-template <typename T = void>
-struct minimum {
-  T operator()(const T &a, const T &b) const { return b < a ? b : a; }
-};
 
 } // namespace cuda
 
@@ -51,12 +47,12 @@ std::vector<T> read(Iterator in, Count n)
 
 /* A sum that does not fit has no defined value. */
 template <typename T>
-T sum(T a, T b, const char *what)
+T sum(T a, T b)
 {
   T s;
 
   if constexpr (std::is_integral<T>::value && std::is_signed<T>::value) {
-    if (__builtin_add_overflow(a, b, &s)) fail("%s: a sum does not fit its type", what);
+    if (__builtin_add_overflow(a, b, &s)) fail("ExclusiveSum: a sum does not fit its type");
   } else s = a + b;
   return s;
 }
@@ -80,18 +76,6 @@ struct DeviceRadixSort {
       sorted_keys[p]   = k[order[p]];
       sorted_values[p] = v[order[p]];
     }
-    return cudaSuccess;
-  }
-
-  template <typename Key, typename Count>
-  static cudaError_t SortKeys(void *workspace, size_t &bytes, const Key *keys, Key *sorted_keys, Count n, int begin_bit = 0, int end_bit = 8 * (int)sizeof(Key),
-                              cudaStream_t stream = nullptr)
-  {
-    if (!::emulator::own_workspace(workspace, bytes, 1 + (size_t)n * sizeof(Key), stream, "SortKeys")) return cudaSuccess;
-    const std::vector<Key>    k     = ::emulator::read<Key>(keys, n);
-    const std::vector<size_t> order = sort(k, begin_bit, end_bit);
-
-    for (size_t p = 0; p < order.size(); p++) sorted_keys[p] = k[order[p]];
     return cudaSuccess;
   }
 
@@ -130,62 +114,19 @@ struct DeviceScan {
     return cudaSuccess;
   }
 
-  template <typename T, typename Output, typename Op, typename Initial, typename Count>
-  static cudaError_t ExclusiveScan(void *workspace, size_t &bytes, const T *in, Output out, Op op, Initial initial, Count n, cudaStream_t stream = nullptr)
+  template <typename T, typename Output, typename Count>
+  static cudaError_t ExclusiveSum(void *workspace, size_t &bytes, const T *in, Output out, Count n, cudaStream_t stream = nullptr)
   {
-    if (!::emulator::own_workspace(workspace, bytes, 1 + (size_t)n / 128 * sizeof(T), stream, "ExclusiveScan")) return cudaSuccess;
-    T total = (T)initial;
+    if (!::emulator::own_workspace(workspace, bytes, 1 + (size_t)n / 128 * sizeof(T), stream, "ExclusiveSum")) return cudaSuccess;
+    T total = T();
 
     for (Count k = 0; k < n; k++) {
       const T value = in[k]; /* out may be in */
 
       out[k] = total;
-      if (k + 1 < n) total = (T)op(total, value);
+      if (k + 1 < n) total = ::emulator::sum(total, value);
     }
     return cudaSuccess;
-  }
-
-  template <typename T, typename Output, typename Count>
-  static cudaError_t InclusiveSum(void *workspace, size_t &bytes, const T *in, Output out, Count n, cudaStream_t stream = nullptr)
-  {
-    return InclusiveScan(
-      workspace, bytes, in, out, [](T a, T b) { return ::emulator::sum(a, b, "InclusiveSum"); }, n, stream);
-  }
-
-  template <typename T, typename Output, typename Count>
-  static cudaError_t ExclusiveSum(void *workspace, size_t &bytes, const T *in, Output out, Count n, cudaStream_t stream = nullptr)
-  {
-    return ExclusiveScan(
-      workspace, bytes, in, out, [](T a, T b) { return ::emulator::sum(a, b, "ExclusiveSum"); }, T(0), n, stream);
-  }
-};
-
-struct DeviceReduce {
-  template <typename T, typename Output, typename Count, typename Op, typename Initial>
-  static cudaError_t Reduce(void *workspace, size_t &bytes, const T *in, Output out, Count n, Op op, Initial initial, cudaStream_t stream = nullptr)
-  {
-    if (!::emulator::own_workspace(workspace, bytes, 1 + (size_t)n / 128 * sizeof(T), stream, "Reduce")) return cudaSuccess;
-    *out = std::accumulate(in, in + n, (T)initial, op);
-    return cudaSuccess;
-  }
-
-  template <typename T, typename Output, typename Count>
-  static cudaError_t Sum(void *workspace, size_t &bytes, const T *in, Output out, Count n, cudaStream_t stream = nullptr)
-  {
-    return Reduce(
-      workspace, bytes, in, out, n, [](T a, T b) { return ::emulator::sum(a, b, "Sum"); }, T(0), stream);
-  }
-
-  template <typename T, typename Output, typename Count>
-  static cudaError_t Max(void *workspace, size_t &bytes, const T *in, Output out, Count n, cudaStream_t stream = nullptr)
-  {
-    return Reduce(workspace, bytes, in, out, n, cuda::maximum<T>(), std::numeric_limits<T>::lowest(), stream);
-  }
-
-  template <typename T, typename Output, typename Count>
-  static cudaError_t Min(void *workspace, size_t &bytes, const T *in, Output out, Count n, cudaStream_t stream = nullptr)
-  {
-    return Reduce(workspace, bytes, in, out, n, cuda::minimum<T>(), std::numeric_limits<T>::max(), stream);
   }
 };
 
