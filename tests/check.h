@@ -28,14 +28,20 @@ extern char check_message[4096]; /* of the last error that was expected, or caug
     } \
   } while (0)
 
-/* Runs a call that is expected to fail with the given error code, and keeps PETSc quiet about it. */
+/* Runs a call that may fail, quietly; the text of its error is in check_message. */
+#define QUIETLY(ierr, call) \
+  do { \
+    check_message[0] = 0; \
+    PetscCall(PetscPushErrorHandler(CheckErrorHandler, NULL)); \
+    ierr = (call); \
+    PetscCall(PetscPopErrorHandler()); \
+  } while (0)
+
+/* Runs a call that is expected to fail with the given error code. */
 #define CHECK_ERROR(call, code, text) \
   do { \
     PetscErrorCode check_ierr; \
-    check_message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(CheckErrorHandler, NULL)); \
-    check_ierr = (call); \
-    PetscCall(PetscPopErrorHandler()); \
+    QUIETLY(check_ierr, call); \
     CHECK(check_ierr == (code), "error %d, expected %d: %s", (int)check_ierr, (int)(code), check_message); \
     CHECK(strstr(check_message, text), "message \"%s\" does not contain \"%s\"", check_message, text); \
   } while (0)

@@ -19,8 +19,6 @@ limits of the indices, long rows, allocations and launches that are refused.\n\n
 #include "attack.h"
 #include "emulator/fuzz.h"
 
-#define TOLERANCE 1e-11
-
 /* What the program was asked for. */
 static struct {
   PetscBool small;
@@ -55,13 +53,11 @@ typedef enum {
 } Refusable;
 static const char *const refusables[] = {"allocation", "launch", "pinned buffer"};
 static long              left[]       = {-1, -1, -1}; /* until one is refused; negative: none */
-static long              calls[REFUSABLE];
 static PetscBool         refused;
 static cudaError_t       pending = cudaSuccess; /* what cudaGetLastError() shall say */
 
 static PetscBool Refuse(Refusable what)
 {
-  calls[what]++;
   if (left[what] < 0 || left[what]-- > 0) return PETSC_FALSE;
   refused = PETSC_TRUE;
   pending = cudaErrorMemoryAllocation;
@@ -107,15 +103,6 @@ cudaError_t        cudaPeekAtLastError(void)
   return pending != cudaSuccess || !next ? pending : next();
 }
 
-/* Runs a call that may fail, quietly; the text of its error is in check_message. */
-#define QUIETLY(ierr, call) \
-  do { \
-    check_message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(CheckErrorHandler, NULL)); \
-    ierr = (call); \
-    PetscCall(PetscPopErrorHandler()); \
-  } while (0)
-
 /* All update strategies with all solve strategies, and auto with auto. */
 typedef struct {
   int           count;
@@ -150,54 +137,6 @@ static void SettingsFor(const Pairs *p, int k, PetscReal relax, SyncILUSettings 
   s->relax   = relax;
 }
 
-static PetscBool Near(PetscScalar a, PetscScalar b, PetscReal scale)
-{
-  return (PetscBool)(PetscAbsScalar(a - b) <= TOLERANCE * scale);
-}
-
-/* The factor is the reference's, but for rounding beside the largest value of a row. */
-static PetscErrorCode CompareFactor(SyncILUEngine e, const Case *c, const char *what)
-{
-  const SyncILUPattern *p    = &c->pattern;
-  const PetscScalar    *lref = c->ref, *uref = lref + c->nl, *dref = uref + c->nu, *lval, *uval, *dinv;
-  PetscInt              row = -1;
-
-  PetscFunctionBegin;
-  CHECK(e->status.row < 0, "%s: row %" PetscInt_FMT " is rejected", what, e->status.row);
-  PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
-  for (PetscInt i = 0; i < c->n && row < 0; i++) {
-    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / dref[i]);
-
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(lref[k]));
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(uref[k]));
-    if (!Near(dinv[i], dref[i], PetscAbsScalar(dref[i]))) row = i;
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      if (!Near(lval[k], lref[k], lmax)) row = i;
-    }
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-      if (!Near(uval[k], uref[k], umax)) row = i;
-    }
-  }
-  CHECK(row < 0, "%s: row %" PetscInt_FMT " of the factor is the first to differ from the reference", what, row);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CompareSolutions(const Case *c, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *x, const char *what)
-{
-  PetscFunctionBegin;
-  for (PetscInt r = 0; r < nrhs; r++) {
-    const PetscScalar *ref = c->x[trans == SYNCILU_TRANS] + r * c->ld, *own = x + r * c->ld;
-    PetscReal          max = 0.0;
-    PetscInt           i;
-
-    for (i = 0; i < c->n; i++) max = PetscMax(max, PetscAbsScalar(ref[i]));
-    for (i = 0; i < c->n && Near(own[i], ref[i], max); i++) { }
-    CHECK(i == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " is the first to differ from the reference, transposed %d",
-          what, i, r, nrhs, trans == SYNCILU_TRANS);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Solves for some right-hand sides of the case, with the transpose too, in memory of the host. */
 static PetscErrorCode CheckSolve(SyncILUEngine e, const Case *c, PetscInt nrhs, PetscScalar *x, const char *what)
 {
@@ -206,7 +145,7 @@ static PetscErrorCode CheckSolve(SyncILUEngine e, const Case *c, PetscInt nrhs, 
     const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
 
     PetscCall(SyncILUEngineSolve(e, trans, nrhs, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
-    PetscCall(CompareSolutions(c, trans, nrhs, x, what));
+    PetscCall(FuzzCheckSolutions(c, trans, nrhs, x, what));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -280,7 +219,7 @@ static PetscErrorCode TestStale(PetscRandom rand)
         const int m = (run == 1 || run == 2);
 
         PetscCall(EngineFactorUnshifted(e, &c[m].csr, &device[m], c[m].piv.zeropivot));
-        PetscCall(CompareFactor(e, &c[m], what));
+        PetscCall(FuzzCheckFactor(e, &c[m], what));
         PetscCall(CheckSolve(e, &c[m], 1, x, what));
       }
       PetscCall(SyncILUEngineDestroy(&e));
@@ -416,13 +355,13 @@ static PetscErrorCode TestOccupied(Occupier o, PetscBool pulses, const char *pat
     */
     Watch("%s", what);
     PetscCall(WholeRun(&w, &c, &device, &settings, what, NULL, NULL, w.bits[0]));
-    PetscCall(PetscArraycpy(x, w.bits[0] + w.factor, c.n));
     if (k == 0) {
       SyncILUEngine e;
 
       PetscCall(EngineCreate(&settings, &c, &e));
       PetscCall(EngineFactorUnshifted(e, &c.csr, NULL, c.piv.zeropivot));
-      PetscCall(CompareFactor(e, &c, what));
+      PetscCall(FuzzCheckFactor(e, &c, what));
+      PetscCall(CheckSolve(e, &c, 1, x, what));
       PetscCall(SyncILUEngineDestroy(&e));
     }
     Watch("%s, %s", what, pulses ? "with kernels that come and go" : "on one multiprocessor");
@@ -494,67 +433,12 @@ static PetscErrorCode TestPulses(PetscRandom rand)
    Part random: patterns of many kinds with settings of any kind. A seed can be run alone by -first SEED
    -seeds 1.
 */
-static PetscErrorCode TestRandomEngine(const Case *c, const char *more, PetscBool adoptable)
-{
-  const PetscBool matrix = (PetscBool)(adoptable && FuzzOnce(2));
-  MatFactorInfo   info;
-  SyncILUSettings s;
-  SyncILUEngine   e;
-  PetscScalar    *x;
-  char            what[1024];
-
-  PetscFunctionBegin;
-  FuzzSettings(c->piv.relax, &s);
-  PetscCall(PetscSNPrintf(what, sizeof(what), "%s; update %s, solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d, pattern of the matrix %d",
-                          more, SyncILUUpdates[s.update], SyncILUSolves[s.solve], SyncILUAnalyses[s.analysis], s.vector_size, s.prefetch, matrix));
-  Watch("%s", what);
-  PetscCall(FuzzEngine(&s, c, matrix, FuzzOnce(2), &e));
-  PetscCall(MatFactorInfoInitialize(&info));
-  info.zeropivot = c->piv.zeropivot;
-  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
-  PetscCall(PetscMalloc1(c->ld * NRHS, &x));
-  for (int run = 0; run < 2; run++) { /* the second time with the plan of the first */
-    PetscCall(FuzzFactor(e, c, FuzzOnce(2), &info));
-    if (run == 0 || FuzzOnce(2)) PetscCall(CompareFactor(e, c, what));
-    for (int k = 0; k < 4; k++) {
-      const SyncILUTranspose trans  = FuzzOnce(2) ? SYNCILU_TRANS : SYNCILU_NOTRANS;
-      const PetscInt         nrhs   = FuzzOnce(2) ? 1 : 1 + FuzzBelow((int)c->nrhs);
-      const PetscBool        device = FuzzOnce(2), inplace = FuzzOnce(3);
-
-      PetscCall(FuzzSolve(e, c, trans, nrhs, device, inplace, x));
-      PetscCall(CompareSolutions(c, trans, nrhs, x, what));
-    }
-  }
-  PetscCall(PetscFree(x));
-  PetscCall(SyncILUEngineDestroy(&e));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode TestRandom(PetscRandom rand)
 {
-  const char *const orderings[] = {MATORDERINGNATURAL, MATORDERINGNATURAL, MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND};
-  const PetscReal   relaxes[]   = {0.0, 0.0, 0.7, 1.0};
-  PetscInt          seed;
+  PetscInt seed;
 
   PetscFunctionBegin;
-  for (seed = options.first; seed < options.first + options.seeds && check_failures < 20; seed++) {
-    char     description[256], what[512];
-    Mat      A;
-    Case     c;
-    int      ordering;
-    PetscInt levels;
-
-    PetscCall(FuzzSeed(seed, rand));
-    PetscCall(FuzzMatrix(rand, &A, description, sizeof(description)));
-    ordering = FuzzBelow(5);
-    levels   = FuzzOnce(5) ? 1 + FuzzBelow(2) : 0;
-    PetscCall(CaseCreate(A, orderings[ordering], levels, relaxes[FuzzBelow(4)], rand, &c));
-    PetscCall(PetscSNPrintf(what, sizeof(what), "seed %" PetscInt_FMT ": %s; %s, levels %" PetscInt_FMT ", relax %g", seed, description, orderings[ordering],
-                            levels, (double)c.piv.relax));
-    for (int k = 0; k < 3; k++) PetscCall(TestRandomEngine(&c, what, (PetscBool)(ordering < 3 && !levels)));
-    PetscCall(CaseDestroy(&c));
-    PetscCall(MatDestroy(&A));
-  }
+  for (seed = options.first; seed < options.first + options.seeds && check_failures < 20; seed++) PetscCall(FuzzPattern(seed, rand));
   printf("  seeds %" PetscInt_FMT " to %" PetscInt_FMT ", three engines each\n", options.first, seed - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -885,19 +769,17 @@ static PetscErrorCode TestRowLengths(PetscRandom rand)
                 " attempts; on the host %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT,
                 what, MatFactorShiftTypes[shifts[q]], e->status.row, e->status.shifted, e->attempts, host->status.row, host->status.shifted, host->attempts);
           if (shifts[q] == MAT_SHIFT_NONE) {
-            PetscCall(CompareFactor(e, &c, what));
+            PetscCall(FuzzCheckFactor(e, &c, what));
             PetscCall(CheckSolve(e, &c, c.nrhs, x, what));
           }
           for (int t = 0; t < 2 && shifts[q] != MAT_SHIFT_NONE; t++) {
-            PetscReal max = 0.0;
-            PetscInt  i;
+            PetscInt row;
 
             PetscCall(SyncILUEngineSolve(e, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, 1, c.b, c.ld, x, c.ld, PETSC_MEMTYPE_HOST));
             PetscCall(SyncILUEngineSolve(host, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, 1, c.b, c.ld, y, c.ld, PETSC_MEMTYPE_HOST));
-            for (i = 0; i < c.n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
-            for (i = 0; i < c.n && Near(x[i], y[i], max); i++) { }
-            CHECK(i == c.n, "%s, shift %s: row %" PetscInt_FMT " of the solution differs from the host's, transposed %d", what, MatFactorShiftTypes[shifts[q]],
-                  i, t);
+            row = FuzzFirstToDiffer(c.n, x, y, FUZZ_TOLERANCE);
+            CHECK(row == c.n, "%s, shift %s: row %" PetscInt_FMT " of the solution differs from the host's, transposed %d", what,
+                  MatFactorShiftTypes[shifts[q]], row, t);
           }
         }
         PetscCall(SyncILUEngineDestroy(&e));
@@ -990,8 +872,7 @@ static PetscErrorCode TimeSteps(Mat A, const char *what, double seconds[STEPS], 
     seconds[FACTORIZATION] = now - start;
     for (int t = 0; t < 2; t++) {
       const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
-      PetscReal              max   = 0.0;
-      PetscInt               i;
+      PetscInt               row;
 
       Watch("%s: %s", what, steps[SOLVE + t]);
       PetscCall(Upload(b, (size_t)csr.n * sizeof(*b), &dev));
@@ -1005,9 +886,8 @@ static PetscErrorCode TimeSteps(Mat A, const char *what, double seconds[STEPS], 
       seconds[SOLVE + t] = now - start;
       CallCUDA(cudaFree(dev));
       PetscCall(SyncILUEngineSolve(host, trans, 1, b, csr.n, y, csr.n, PETSC_MEMTYPE_HOST));
-      for (i = 0; i < csr.n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
-      for (i = 0; i < csr.n && Near(x[i], y[i], 10 * max); i++) { }
-      CHECK(i == csr.n, "%s: row %" PetscInt_FMT " of the solution differs from the host's, transposed %d", what, i, t);
+      row = FuzzFirstToDiffer(csr.n, x, y, 10 * FUZZ_TOLERANCE);
+      CHECK(row == csr.n, "%s: row %" PetscInt_FMT " of the solution differs from the host's, transposed %d", what, row, t);
     }
   }
   printf("  %s: analysis %.3g ms, factorization %.3g ms, solve %.3g ms, transposed %.3g ms\n", what, 1e3 * seconds[ANALYSIS], 1e3 * seconds[FACTORIZATION],
@@ -1117,7 +997,7 @@ static PetscErrorCode TestLife(const Refused *r, const Case *c, Refusable kind, 
     CHECK(e->status.row < 0 && !e->attempts, "%s: row %" PetscInt_FMT " is rejected", what, e->status.row);
     for (int k = 0; k < 4; k++) {
       TWICE(SyncILUEngineSolve(e, trans[k], nrhs[k], c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST), what);
-      PetscCall(CompareSolutions(c, trans[k], nrhs[k], x, what));
+      PetscCall(FuzzCheckSolutions(c, trans[k], nrhs[k], x, what));
     }
     if (!run) {
       const PetscScalar *lval, *uval, *dinv;
@@ -1125,7 +1005,7 @@ static PetscErrorCode TestLife(const Refused *r, const Case *c, Refusable kind, 
       PetscLogDouble     flops;
 
       TWICE((*e->ops->values)(e, &lval, &uval, &dinv), what);
-      if (e->ops->backend == SYNCILU_BACKEND_CUDA) PetscCall(CompareFactor(e, c, what));
+      if (e->ops->backend == SYNCILU_BACKEND_CUDA) PetscCall(FuzzCheckFactor(e, c, what));
       TWICE(SyncILUEngineStatistics(e, &s), what);
       TWICE(SyncILUEngineFlops(e, &flops), what);
     }
@@ -1167,14 +1047,13 @@ static PetscErrorCode TestRefusals(PetscRandom rand)
                                 r->levels, (double)r->relax, SyncILUBackends[r->backend], SyncILUUpdates[r->update], refusables[k], lives[k]));
         Watch("%s", what);
         if (k == PINNED) PetscCall(SyncILUEngineFinalize()); /* the buffers are there, and go for this */
-        calls[k] = 0;
-        refused  = PETSC_FALSE;
-        left[k]  = lives[k];
+        refused = PETSC_FALSE;
+        left[k] = lives[k];
         PetscCall(TestLife(r, &c, k, x, what, &replaced));
         left[k] = -1;
         if (!refused || check_failures > 20) break;
       }
-      CHECK(k == PINNED || lives[k] > 10, "%s: %d calls could be refused, so that they are not seen", what, lives[k]);
+      CHECK(lives[k] > (k == PINNED ? 0 : 10), "%s: %d calls could be refused, so that they are not seen", what, lives[k]);
     }
     CHECK(r->update != SYNCILU_UPDATE_LIST || replaced, "%s: no list without memory was replaced by another strategy", what);
     printf("  %s, %s, %s: without each of %d allocations, %d launches, %d pinned buffers; %d lists replaced\n", r->pattern, SyncILUBackends[r->backend],

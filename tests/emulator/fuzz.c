@@ -5,7 +5,9 @@
 
 enum {
   ROWS    = 420, /* of matrices that are kept as a table of all their entries */
-  SECONDS = 120  /* for a seed, at most */
+  ENGINES = 3,   /* of a matrix */
+  SOLVES  = 4,   /* of a factor */
+  SECONDS = 120  /* for a matrix or an engine, at most */
 };
 
 static unsigned long long state = 1;
@@ -414,5 +416,132 @@ PetscErrorCode FuzzSolve(SyncILUEngine e, const Case *c, SyncILUTranspose trans,
     CallCUDA(cudaFree(db));
     CallCUDA(cudaFree(dx));
   } else PetscCall(SyncILUEngineSolve(e, trans, nrhs, inplace ? x : c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt FuzzFirstToDiffer(PetscInt n, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance)
+{
+  PetscReal max = 0.0;
+  PetscInt  i;
+
+  for (i = 0; i < n; i++) max = PetscMax(max, PetscAbsScalar(want[i]));
+  for (i = 0; i < n && PetscAbsScalar(x[i] - want[i]) <= tolerance * max; i++) { }
+  return i;
+}
+
+static PetscBool Near(PetscScalar a, PetscScalar b, PetscReal scale)
+{
+  return (PetscBool)(PetscAbsScalar(a - b) <= FUZZ_TOLERANCE * scale);
+}
+
+/* The first row whose values differ by more than rounding beside the largest of them explains; -1: none. */
+static PetscInt RowThatDiffers(const Case *c, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv)
+{
+  const SyncILUPattern *p    = &c->pattern;
+  const PetscScalar    *lref = c->ref, *uref = lref + c->nl, *dref = uref + c->nu;
+
+  for (PetscInt i = 0; i < c->n; i++) {
+    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / dref[i]);
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(lref[k]));
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(uref[k]));
+    if (!Near(dinv[i], dref[i], PetscAbsScalar(dref[i]))) return i;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+      if (!Near(lval[k], lref[k], lmax)) return i;
+    }
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
+      if (!Near(uval[k], uref[k], umax)) return i;
+    }
+  }
+  return -1;
+}
+
+PetscErrorCode FuzzCheckFactor(SyncILUEngine e, const Case *c, const char *what)
+{
+  const PetscScalar *lval, *uval, *dinv;
+  PetscInt           row;
+  char               view[2048] = "";
+
+  PetscFunctionBegin;
+  CHECK(e->status.row < 0, "%s: row %" PetscInt_FMT " is rejected", what, e->status.row);
+  PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
+  row = RowThatDiffers(c, lval, uval, dinv);
+  if (row >= 0) PetscCall(EngineView(e, view, sizeof(view)));
+  CHECK(row < 0, "%s: row %" PetscInt_FMT " of the factor is the first to differ from the reference\n%s", what, row, view);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FuzzCheckSolutions(const Case *c, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *x, const char *what)
+{
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < nrhs; r++) {
+    const PetscScalar *ref = c->x[trans == SYNCILU_TRANS] + r * c->ld, *own = x + r * c->ld;
+    const PetscInt     row = FuzzFirstToDiffer(c->n, own, ref, FUZZ_TOLERANCE);
+
+    CHECK(row == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " is %.16g, the reference's %.16g; transposed %d", what, row,
+          r, nrhs, (double)PetscRealPart(own[row]), (double)PetscRealPart(ref[row]), trans == SYNCILU_TRANS);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestEngine(const Case *c, const char *matrix, PetscBool adoptable)
+{
+  const PetscBool adopt = (PetscBool)(adoptable && FuzzOnce(2));
+  SyncILUSettings s;
+  SyncILUEngine   e;
+  MatFactorInfo   info;
+  PetscScalar    *x;
+  char            what[sizeof(said) + 32];
+
+  PetscFunctionBegin;
+  PetscCall(FuzzSettings(c->piv.relax, &s));
+  FuzzSay("%s; update %s, solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d, pattern of the matrix %d", matrix, SyncILUUpdates[s.update],
+          SyncILUSolves[s.solve], SyncILUAnalyses[s.analysis], s.vector_size, s.prefetch, adopt);
+  Watch("%s", said);
+  PetscCall(FuzzEngine(&s, c, adopt, FuzzOnce(2), &e));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = c->piv.zeropivot;
+  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
+  PetscCall(PetscMalloc1(c->ld * NRHS, &x));
+  for (int run = 0; run < 2; run++) { /* the second time with the plan of the first */
+    PetscCall(FuzzFactor(e, c, FuzzOnce(2), &info));
+    CHECK(e->status.row < 0, "%s: row %" PetscInt_FMT " is rejected", said, e->status.row);
+    if (run == 0 || FuzzOnce(2)) PetscCall(FuzzCheckFactor(e, c, said));
+    for (int k = 0; k < SOLVES; k++) {
+      const SyncILUTranspose trans  = FuzzOnce(2) ? SYNCILU_TRANS : SYNCILU_NOTRANS;
+      const PetscInt         nrhs   = FuzzOnce(2) ? 1 : 1 + FuzzBelow((int)c->nrhs);
+      const PetscBool        device = FuzzOnce(2), inplace = FuzzOnce(3);
+
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%s; on the device %d, in place %d", said, device, inplace));
+      PetscCall(FuzzSolve(e, c, trans, nrhs, device, inplace, x));
+      PetscCall(FuzzCheckSolutions(c, trans, nrhs, x, what));
+    }
+  }
+  PetscCall(PetscFree(x));
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FuzzPattern(PetscInt seed, PetscRandom rand)
+{
+  const char *const orderings[] = {MATORDERINGNATURAL, MATORDERINGNATURAL, MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND};
+  const PetscReal   relaxes[]   = {0.0, 0.0, 0.7, 1.0};
+  char              description[256], what[512];
+  Mat               A;
+  Case              c;
+  int               ordering;
+  PetscInt          levels;
+
+  PetscFunctionBegin;
+  PetscCall(FuzzSeed(seed, rand));
+  PetscCall(FuzzMatrix(rand, &A, description, sizeof(description)));
+  ordering = FuzzBelow(5);
+  levels   = FuzzOnce(5) ? 1 + FuzzBelow(2) : 0;
+  PetscCall(CaseCreate(A, orderings[ordering], levels, relaxes[FuzzBelow(4)], rand, &c));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "seed %" PetscInt_FMT ": %s; %s, levels %" PetscInt_FMT ", relax %g", seed, description, orderings[ordering],
+                          levels, (double)c.piv.relax));
+  for (int k = 0; k < ENGINES; k++) PetscCall(TestEngine(&c, what, (PetscBool)(ordering < 3 && !levels)));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /*
-   What the fuzzers share: numbers from a seed, random matrices of many kinds, engines with random settings.
+   What the fuzzers share: numbers from a seed, random matrices of many kinds, engines with random settings,
+   comparison with the serial reference.
 
    A seed is one matrix and all that is done with it: -first s -seeds n runs the seeds s to s + n - 1, so that
    a failure, which names its seed, is run again by -first SEED -seeds 1.
@@ -40,5 +41,22 @@ extern PetscErrorCode FuzzEngine(const SyncILUSettings *settings, const Case *c,
 extern PetscErrorCode FuzzFactor(SyncILUEngine e, const Case *c, PetscBool device, const MatFactorInfo *info);
 /* Solves for the first right-hand sides of the case, on the host or the device, in place or not. */
 extern PetscErrorCode FuzzSolve(SyncILUEngine e, const Case *c, SyncILUTranspose trans, PetscInt nrhs, PetscBool device, PetscBool inplace, PetscScalar *x);
+
+/* Of rounding. */
+#define FUZZ_TOLERANCE 1e-11
+/*
+   The first number that differs from the one wanted by more than the tolerance times the largest of these; n if
+   none does.
+*/
+extern PetscInt FuzzFirstToDiffer(PetscInt n, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance);
+/* The factor of an engine, and solutions for the first right-hand sides of the case, are the reference's. */
+extern PetscErrorCode FuzzCheckFactor(SyncILUEngine e, const Case *c, const char *what);
+extern PetscErrorCode FuzzCheckSolutions(const Case *c, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *x, const char *what);
+
+/*
+   All of one seed: a matrix in some ordering, and engines with random settings, whose factors and solutions are
+   checked.
+*/
+extern PetscErrorCode FuzzPattern(PetscInt seed, PetscRandom rand);
 
 #endif
