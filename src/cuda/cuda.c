@@ -135,8 +135,7 @@ static PetscErrorCode Plan_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   ierr = PlanPattern(e, A, needpattern);
   if (ierr) PetscCall(DeviceLeave(before)); /* a strategy may not be for this pattern, after which a program may go on */
   PetscCall(ierr);
-  /* for the engine, which may turn to another backend */
-  PetscCall(PetscStrncpy(e->unfit, plan->unfit, sizeof(e->unfit)));
+  PetscCall(PetscStrncpy(e->unfit, plan->unfit, sizeof(e->unfit))); /* the engine may turn to another backend */
   plan->unfit[0] = 0;
   PetscCall(PlanRelease(plan, &plan->scratch, 0));
   PetscCall(DeviceSettle(plan->stream));
