@@ -58,7 +58,12 @@ int main(int argc, char **argv)
     PetscCall(VecDuplicate(x, &y));
     PetscCall(VecSet(b, 1.0));
     for (int s = 0; s < 3; s++) {
-      for (PetscInt levels = 0; levels < 2; levels++) {
+      for (int way = 0; way < 3; way++) {
+        const char *const ways[][2] = {
+          {"levels",            "0"  },
+          {"levels",            "1"  },
+          {"mat_ordering_type", "bmc"}
+        };
         PetscInt its[2][2];
 
         for (int ours = 0; ours < 2; ours++) {
@@ -67,8 +72,8 @@ int main(int argc, char **argv)
           KSPConvergedReason reason;
           char               option[64];
 
-          PetscCall(PetscSNPrintf(option, sizeof(option), "-%spc_factor_levels %" PetscInt_FMT, ours ? "" : "sub_", levels));
-          PetscCall(PetscOptionsInsertString(NULL, option));
+          PetscCall(PetscSNPrintf(option, sizeof(option), "-%spc_factor_%s", ours ? "" : "sub_", ways[way][0]));
+          PetscCall(PetscOptionsSetValue(NULL, option, ways[way][1]));
           PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
           PetscCall(KSPSetType(ksp, solvers[s]));
           PetscCall(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
@@ -81,7 +86,7 @@ int main(int argc, char **argv)
             PetscCall(KSPSolve(ksp, b, x));
             PetscCall(KSPGetIterationNumber(ksp, &its[ours][step]));
             PetscCall(KSPGetConvergedReason(ksp, &reason));
-            CHECK(reason > 0, "layout %d %s levels %" PetscInt_FMT " ours %d: %s", layout, solvers[s], levels, ours, KSPConvergedReasons[reason]);
+            CHECK(reason > 0, "layout %d %s %s %s ours %d: %s", layout, solvers[s], ways[way][0], ways[way][1], ours, KSPConvergedReasons[reason]);
             if (ours) {
               SyncILUStatistics stats;
 
@@ -93,7 +98,7 @@ int main(int argc, char **argv)
             /* new values for the second step: every rank has another matrix */
             PetscCall(MatShift(A, step ? -1.0 : 1.0));
           }
-          if (ours && s == 0 && levels == 0) {
+          if (ours && s == 0 && way == 0) {
             char        text[65536], want[64];
             PetscViewer viewer;
             FILE       *f = tmpfile();
@@ -119,11 +124,11 @@ int main(int argc, char **argv)
             }
           }
           PetscCall(KSPDestroy(&ksp));
+          PetscCall(PetscOptionsClearValue(NULL, option));
         }
         for (int step = 0; step < 2; step++)
-          CHECK(its[0][step] == its[1][step] && its[0][step] > 1,
-                "layout %d %s levels %" PetscInt_FMT " step %d: %" PetscInt_FMT " iterations, block Jacobi takes %" PetscInt_FMT, layout, solvers[s], levels,
-                step, its[1][step], its[0][step]);
+          CHECK(its[0][step] == its[1][step] && its[0][step] > 1, "layout %d %s %s %s step %d: %" PetscInt_FMT " iterations, block Jacobi takes %" PetscInt_FMT,
+                layout, solvers[s], ways[way][0], ways[way][1], step, its[1][step], its[0][step]);
       }
     }
     /* apply, transposed and for many vectors at once, against block Jacobi */
