@@ -164,7 +164,10 @@ static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part of the entries beside the diagonal that is inside of blocks, in those for which blocks have room; of the rows in blocks. */
+/*
+   Of the rows in blocks: the part of their entries beside the diagonal that is inside of their block, in those
+   for which a block has room.
+*/
 static double Inside(const Graph *g, const PetscInt *block)
 {
   double inside = 0.0, room = 0.0;
@@ -173,7 +176,6 @@ static double Inside(const Graph *g, const PetscInt *block)
     PetscInt others = 0;
 
     if (block[i] < 0) continue;
-
     for (PetscInt k = g->ptr[0][i]; k < g->ptr[0][i + 1]; k++) {
       const PetscInt j = g->col[0][k];
 
@@ -253,22 +255,23 @@ PetscErrorCode SyncILUBMCDestroy(SyncILUBMC *o)
 .  o - the order
 
    Note:
-   A block has fewer rows than that where the next group of rows with the same columns does not fit. The pattern need not
-   be symmetric: blocks of one color share no entry of the matrix or of its transpose.
+   A block has fewer rows than that where the next group of rows with the same columns does not fit. The
+   pattern need not be symmetric: blocks of one color share no entry of the matrix or of its transpose.
 
    Errors:
    PETSC_ERR_ARG_OUTOFRANGE with the row that has a column outside of the matrix.
 */
 PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt size, SyncILUBMC *o)
 {
-  Graph g = {
-    .n = n, .ptr = {ptr, NULL},
-         .col = {col, NULL},
-         .size = size
-  };
+  Graph     g;
   PetscInt *block, *begin, *row, *color, *sorted, next = 0;
 
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(&g, sizeof(g)));
+  g.n      = n;
+  g.ptr[0] = ptr;
+  g.col[0] = col;
+  g.size   = size;
   PetscCall(PetscMemzero(o, sizeof(*o)));
   o->n = n;
   PetscCall(Transpose(&g));
@@ -280,7 +283,7 @@ PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt 
     o->grown = PETSC_TRUE;
     PetscCall(Grow(&g, block, &o->blocks));
   }
-  /* full rows have the last blocks, whose color is the last one too: it is none of their neighbours' */
+  /* blocks get their colors in their order: full rows, whose neighbours have all others, get the last one */
   Cut(&g, PETSC_TRUE, block, &o->blocks);
   Sort(n, block, o->blocks, begin, row);
   PetscCall(PetscMalloc2(o->blocks, &color, o->blocks, &sorted));
