@@ -1,6 +1,7 @@
 static char help
   [] = "The CUDA backend inside PETSc: the iterations of the host's backend, with vectors on the host and on the device, and the life of a preconditioner.\n\n\
   -memory             memory that runs out alone\n\
+  -small              what takes small matrices alone, for tools that slow the program down\n\
   -matrices <folder>  instead, the iterations with the Matrix Market files there\n\n";
 
 #include "check.h"
@@ -102,6 +103,8 @@ static PetscErrorCode TestIterations(void)
                                  "-pc_factor_levels 1",
                                  "-pc_factor_levels 2 -pc_factor_mat_ordering_type rcm",
                                  "-pc_factor_mat_ordering_type rcm",
+                                 "-pc_factor_mat_ordering_type bmc",
+                                 "-pc_factor_mat_ordering_type bmc -mat_ordering_bmc_size 8 -pc_factor_levels 1",
                                  "-pc_factor_mat_ordering_type nd -pc_factor_levels 1",
                                  "-pc_factor_shift_type nonzero -pc_factor_shift_amount 0.1 -pc_factor_zeropivot 1",
                                  "-pc_factor_shift_type positive_definite -pc_factor_zeropivot 2",
@@ -143,22 +146,30 @@ static PetscErrorCode TestIterations(void)
     PetscCall(Compare(&p, "-ksp_type cg -pc_factor_levels 1", kinds[kind]));
     PetscCall(Compare(&p, "-ksp_type cg -pc_type ilu -pc_factor_mat_solver_type syncilu", kinds[kind]));
     PetscCall(ProblemDestroy(&p));
-    /* relaxation on a grid that takes some iterations, as in the test of the host's backend */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Relaxation on a grid that takes some iterations, as in the test of the host's backend. */
+static PetscErrorCode TestRelaxation(void)
+{
+  const char *const w[]    = {"0", "0.9", "0.95", "0.99", "1"};
+  const PetscInt    want[] = {43, 26, 22, 18, 24};
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < KINDS; kind++) {
+    Problem p;
+
     PetscCall(ProblemCreate(64, 0.0, &p));
     if (kind) PetscCall(ProblemMove(&p));
-    {
-      const char *const w[]    = {"0", "0.9", "0.95", "0.99", "1"};
-      const PetscInt    want[] = {43, 26, 22, 18, 24};
+    for (int k = 0; k < 5; k++) {
+      char     all[256];
+      PetscInt its;
 
-      for (int k = 0; k < 5; k++) {
-        char     all[256];
-        PetscInt its;
-
-        PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type cg -ksp_rtol 1e-5 -pc_type syncilu -pc_syncilu_backend cuda -pc_syncilu_relax %s", w[k]));
-        Watch("%s", all);
-        PetscCall(SolveWith(&p, all, &its, NULL));
-        CHECK(its == want[k], "relaxation %s, %s vectors: %" PetscInt_FMT " iterations, expected %" PetscInt_FMT, w[k], kinds[kind], its, want[k]);
-      }
+      PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type cg -ksp_rtol 1e-5 -pc_type syncilu -pc_syncilu_backend cuda -pc_syncilu_relax %s", w[k]));
+      Watch("%s", all);
+      PetscCall(SolveWith(&p, all, &its, NULL));
+      CHECK(its == want[k], "relaxation %s, %s vectors: %" PetscInt_FMT " iterations, expected %" PetscInt_FMT, w[k], kinds[kind], its, want[k]);
     }
     PetscCall(ProblemDestroy(&p));
   }
@@ -1017,7 +1028,7 @@ static PetscErrorCode TestMemory(PetscRandom rand)
 int main(int argc, char **argv)
 {
   PetscRandom rand;
-  PetscBool   memory                     = PETSC_FALSE;
+  PetscBool   memory = PETSC_FALSE, small = PETSC_FALSE;
   int         files                      = 0, failed;
   char        folder[PETSC_MAX_PATH_LEN] = "", **path = NULL;
 
@@ -1025,6 +1036,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-memory", &memory, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-matrices", folder, sizeof(folder), NULL));
   if (folder[0]) PetscCall(LoadFolder(folder, &files, &path));
   if (folder[0] && !files) {
@@ -1043,14 +1055,17 @@ int main(int argc, char **argv)
 #if defined(PETSC_HAVE_CUDA)
     PetscCall(TestStreams(rand));
 #endif
-    PetscCall(TestAuto(rand));
-    PetscCall(TestView(rand));
+    if (!small) {
+      PetscCall(TestAuto(rand));
+      PetscCall(TestView(rand));
+      PetscCall(TestRelaxation());
+    }
     PetscCall(TestRefactorization(rand));
     PetscCall(TestMany(rand));
     PetscCall(TestBreakdown());
     PetscCall(TestIterations());
   }
-  if (!files) PetscCall(TestMemory(rand));
+  if (!files && !small) PetscCall(TestMemory(rand));
   PetscCall(LoadFolderFree(files, &path));
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();
