@@ -29,7 +29,7 @@
 /* Matrices that do not fill up. */
 #define BANDS "*diagonal ?pt* ??pt* -7pt_border -25pt"
 /* Those that have no tens of millions of entries. The reference takes its time for an arrow. */
-#define LARGE "* -arrow -random200 -elasticity_*"
+#define LARGE "* -arrow -random200 -elasticity_* -25pt -blocks -15pt_morton"
 /* Grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one. */
 #define GRIDS "7pt:9x6x7 7pt:33x1x5 7pt:2x3x50 7pt:1x7x9 5pt:13x7 5pt:100x3 15pt:7x5x9 15pt:4x4x4"
 /* In the second one each row depends on the one before it in blocks of 2, 4 and 6 rows too. */
