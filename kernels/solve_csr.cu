@@ -25,28 +25,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
     const int    place = split_ticket<R>(t, groups, &group), i = order[place], end = m.end[i];
     const V     *x  = (V *)s.x + (size_t)group * m.n * R;
     const size_t to = out_place(s, i);
-    V            sum[R], y[R];
+    V            sum[R];
 
 #pragma unroll
     for (int r = 0; r < R; r++) sum[r] = V(0);
     if (lane == 0) read_rhs<V, R>(s, m.n, group, i, sum);
     if (s.throttle > 0 && place >= s.throttle) wait_for_ancestor(x + (size_t)order[place - s.throttle] * R, true);
-    for (int e = m.begin[i] + m.skip + lane; __any_sync(FULL, e < end); e += 32) {
-      const bool mine = e < end;
-      const int  c    = mine ? m.col[e] : 0;
-      const V    v    = mine ? val[m.src ? m.src[e] : e] : V(0);
-
-#pragma unroll
-      for (int r = 0; r < R; r++) y[r] = V(0);
-      if (mine) load_values<V, R>(x + (size_t)c * R, y);
-      while (__any_sync(FULL, !are_set<V, R>(y))) {
-        if (!are_set<V, R>(y)) load_values<V, R>(x + (size_t)c * R, y);
-      }
-      if (mine) {
-#pragma unroll
-        for (int r = 0; r < R; r++) sum[r] -= v * y[r];
-      }
-    }
+    subtract_entries<V, R>(m, val, x, m.begin[i] + m.skip + lane, end, 32, sum);
 #pragma unroll
     for (int r = 0; r < R; r++) {
 #pragma unroll

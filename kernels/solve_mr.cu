@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) mr_kernel(SyncILUDeviceTr
   const int          i = active ? order[d.first + (lane >> lg)] : 0, end = active ? m.end[i] : 0;
   const V           *x  = (V *)s.x + (size_t)group * m.n * R;
   size_t             to = 0;
-  V                  sum[R], y[R], scale = 1;
+  V                  sum[R], scale = 1;
 
 #pragma unroll
   for (int r = 0; r < R; r++) sum[r] = V(0);
@@ -49,22 +49,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) mr_kernel(SyncILUDeviceTr
     read_rhs<V, R>(s, m.n, group, i, sum);
   }
   if (s.throttle > 0 && d.first >= s.throttle) wait_for_ancestor(x + (size_t)order[d.first - s.throttle] * R, true);
-  for (int e = (active ? m.begin[i] + m.skip : 0) + sub; __any_sync(FULL, e < end); e += lanes) {
-    const bool mine = e < end;
-    const int  c    = mine ? m.col[e] : 0;
-    const V    v    = mine ? val[m.src ? m.src[e] : e] : V(0);
-
-#pragma unroll
-    for (int r = 0; r < R; r++) y[r] = V(0);
-    if (mine) load_values<V, R>(x + (size_t)c * R, y);
-    while (__any_sync(FULL, !are_set<V, R>(y))) {
-      if (!are_set<V, R>(y)) load_values<V, R>(x + (size_t)c * R, y);
-    }
-    if (mine) {
-#pragma unroll
-      for (int r = 0; r < R; r++) sum[r] -= v * y[r];
-    }
-  }
+  subtract_entries<V, R>(m, val, x, (active ? m.begin[i] + m.skip : 0) + sub, end, lanes, sum);
 #pragma unroll
   for (int r = 0; r < R; r++) {
     for (int o = lanes >> 1; o; o >>= 1) sum[r] += __shfl_xor_sync(FULL, sum[r], o);

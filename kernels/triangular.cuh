@@ -104,6 +104,33 @@ __device__ __forceinline__ int split_ticket(Ticket t, int groups, int *group)
   return place;
 }
 
+/*
+   Subtracts the products of every step-th entry from e to end - 1, whose columns name the numbers of x that the
+   row waits for: they belong to lower tickets. All lanes of a warp call it together, each with its own entries.
+*/
+template <typename V, int R>
+__device__ __forceinline__ void subtract_entries(const SyncILUDeviceTriangle &m, const V *__restrict__ val, const V *x, int e, int end, int step, V *sum)
+{
+  V y[R];
+
+  for (; __any_sync(FULL, e < end); e += step) {
+    const bool mine = e < end;
+    const int  c    = mine ? m.col[e] : 0;
+    const V    v    = mine ? val[m.src ? m.src[e] : e] : V(0);
+
+#pragma unroll
+    for (int r = 0; r < R; r++) y[r] = V(0);
+    if (mine) load_values<V, R>(x + (size_t)c * R, y);
+    while (__any_sync(FULL, !are_set<V, R>(y))) {
+      if (!are_set<V, R>(y)) load_values<V, R>(x + (size_t)c * R, y);
+    }
+    if (mine) {
+#pragma unroll
+      for (int r = 0; r < R; r++) sum[r] -= v * y[r];
+    }
+  }
+}
+
 /* Blocks for so many warps. */
 inline unsigned blocks_of(Ticket warps)
 {
