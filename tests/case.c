@@ -60,6 +60,42 @@ PetscErrorCode CaseDestroy(Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool Near(PetscScalar a, PetscScalar b, PetscReal most)
+{
+  return (PetscBool)(PetscAbsScalar(a - b) <= most);
+}
+
+PetscInt SolutionFirstDifference(PetscInt n, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance)
+{
+  PetscReal max = 0.0;
+  PetscInt  i;
+
+  for (i = 0; i < n; i++) max = PetscMax(max, PetscAbsScalar(want[i]));
+  for (i = 0; i < n && Near(x[i], want[i], tolerance * max); i++) { }
+  return i;
+}
+
+PetscInt FactorFirstDifference(const Case *c, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, PetscReal tolerance)
+{
+  const SyncILUPattern *p    = &c->pattern;
+  const PetscScalar    *lref = c->ref, *uref = lref + c->nl, *dref = uref + c->nu;
+
+  for (PetscInt i = 0; i < c->n; i++) {
+    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / dref[i]);
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(lref[k]));
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(uref[k]));
+    if (!Near(dinv[i], dref[i], tolerance * PetscAbsScalar(dref[i]))) return i;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+      if (!Near(lval[k], lref[k], tolerance * lmax)) return i;
+    }
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
+      if (!Near(uval[k], uref[k], tolerance * umax)) return i;
+    }
+  }
+  return c->n;
+}
+
 static PetscErrorCode ArraysGet(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *csr)
 {
   const Arrays *arrays = (const Arrays *)ctx;

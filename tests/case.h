@@ -34,6 +34,12 @@ typedef struct {
 */
 extern PetscErrorCode CaseCreate(Mat, const char *, PetscInt, PetscReal, PetscRandom, Case *);
 extern PetscErrorCode CaseDestroy(Case *);
+/*
+   The first row that is further from what is wanted than the tolerance times the largest value: of the solution,
+   or of the row's part in L or in U. The number of rows if there is none.
+*/
+extern PetscInt SolutionFirstDifference(PetscInt, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance);
+extern PetscInt FactorFirstDifference(const Case *, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, PetscReal tolerance);
 
 /* Rows in arrays, for engines: on the host, on a device, or both. */
 typedef struct {

@@ -103,35 +103,6 @@ static PetscErrorCode SubjectDestroy(Subject *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Near(PetscScalar a, PetscScalar b, PetscReal scale)
-{
-  return (PetscBool)(PetscAbsScalar(a - b) <= TOLERANCE * scale);
-}
-
-/*
-   The first row in which the factor is further from the reference than rounding explains, n if there is none.
-*/
-static PetscInt FirstDifference(const Case *c, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv)
-{
-  const SyncILUPattern *p    = &c->pattern;
-  const PetscScalar    *lref = c->ref, *uref = lref + c->nl, *dref = uref + c->nu;
-
-  for (PetscInt i = 0; i < c->n; i++) {
-    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / dref[i]);
-
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(lref[k]));
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(uref[k]));
-    if (!Near(dinv[i], dref[i], PetscAbsScalar(dref[i]))) return i;
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      if (!Near(lval[k], lref[k], lmax)) return i;
-    }
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-      if (!Near(uval[k], uref[k], umax)) return i;
-    }
-  }
-  return c->n;
-}
-
 static PetscErrorCode Factor(SyncILUEngine e, const Case *c, const SyncILUCSR *csr)
 {
   PetscFunctionBegin;
@@ -149,7 +120,7 @@ static PetscErrorCode FactorCompared(SyncILUEngine e, const Case *c, const SyncI
   PetscCall(Factor(e, c, csr));
   CHECK(e->status.row < 0, "%s: zero pivot in row %" PetscInt_FMT, what, e->status.row);
   PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
-  row = FirstDifference(c, lval, uval, dinv);
+  row = FactorFirstDifference(c, lval, uval, dinv, TOLERANCE);
   CHECK(row == c->n, "%s: row %" PetscInt_FMT " of the factor is the first to differ from the reference", what, row);
   PetscCall(PetscArraycpy(bits, lval, c->nl));
   PetscCall(PetscArraycpy(bits + c->nl, uval, c->nu));
@@ -196,11 +167,8 @@ static PetscErrorCode CompareSolutions(const Case *c, SyncILUTranspose trans, Pe
   PetscFunctionBegin;
   for (PetscInt r = 0; r < nrhs; r++) {
     const PetscScalar *ref = c->x[trans == SYNCILU_TRANS] + r * c->ld, *x = packed + r * c->n;
-    PetscReal          max = 0.0;
-    PetscInt           i;
+    const PetscInt     i = SolutionFirstDifference(c->n, x, ref, TOLERANCE);
 
-    for (i = 0; i < c->n; i++) max = PetscMax(max, PetscAbsScalar(ref[i]));
-    for (i = 0; i < c->n && Near(x[i], ref[i], max); i++) { }
     CHECK(i == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " is the first to differ from the reference, transposed %d",
           what, i, r, nrhs, trans == SYNCILU_TRANS);
   }
@@ -330,13 +298,7 @@ static PetscErrorCode TestManyRightHandSides(const CaseRow *row, Mat A, PetscRan
         PetscBool same = PETSC_TRUE;
 
         PetscCall(SyncILUEngineSolve(e, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, c.ld, x, c.ld, PETSC_MEMTYPE_HOST));
-        for (PetscInt r = 0; r < nrhs; r++) {
-          const PetscScalar *ref = y[t] + r * c.ld;
-          PetscReal          max = 0.0;
-
-          for (PetscInt i = 0; i < c.n; i++) max = PetscMax(max, PetscAbsScalar(ref[i]));
-          for (PetscInt i = 0; i < c.n; i++) same = (PetscBool)(same && Near(x[r * c.ld + i], ref[i], max));
-        }
+        for (PetscInt r = 0; r < nrhs; r++) same = (PetscBool)(same && SolutionFirstDifference(c.n, x + r * c.ld, y[t] + r * c.ld, TOLERANCE) == c.n);
         CHECK(same, "%s, %" PetscInt_FMT " right-hand sides, transposed %d: differs from the reference", what, nrhs, t);
       }
     }

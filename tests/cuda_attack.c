@@ -777,7 +777,7 @@ static PetscErrorCode TestRowLengths(PetscRandom rand)
 
             PetscCall(SyncILUEngineSolve(e, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, 1, c.b, c.ld, x, c.ld, PETSC_MEMTYPE_HOST));
             PetscCall(SyncILUEngineSolve(host, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, 1, c.b, c.ld, y, c.ld, PETSC_MEMTYPE_HOST));
-            row = FuzzFirstToDiffer(c.n, x, y, FUZZ_TOLERANCE);
+            row = SolutionFirstDifference(c.n, x, y, FUZZ_TOLERANCE);
             CHECK(row == c.n, "%s, shift %s: row %" PetscInt_FMT " of the solution differs from the host's, transposed %d", what,
                   MatFactorShiftTypes[shifts[q]], row, t);
           }
@@ -886,7 +886,7 @@ static PetscErrorCode TimeSteps(Mat A, const char *what, double seconds[STEPS], 
       seconds[SOLVE + t] = now - start;
       CallCUDA(cudaFree(dev));
       PetscCall(SyncILUEngineSolve(host, trans, 1, b, csr.n, y, csr.n, PETSC_MEMTYPE_HOST));
-      row = FuzzFirstToDiffer(csr.n, x, y, 10 * FUZZ_TOLERANCE);
+      row = SolutionFirstDifference(csr.n, x, y, 10 * FUZZ_TOLERANCE);
       CHECK(row == csr.n, "%s: row %" PetscInt_FMT " of the solution differs from the host's, transposed %d", what, row, t);
     }
   }
@@ -1085,8 +1085,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-  char           part[32] = "", why[256];
-  PetscBool      list     = PETSC_FALSE, given, available;
+  char           part[32] = "";
+  PetscBool      list     = PETSC_FALSE, given, missing;
   PetscRandom    rand;
   PetscLogDouble start, now;
   int            failed, ran = 0;
@@ -1102,9 +1102,8 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
-  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
-  if (!available) {
-    printf("skipped: %s\n", why);
+  PetscCall(BackendMissing(&missing));
+  if (missing) {
     PetscCall(PetscFinalize());
     return SKIPPED;
   }

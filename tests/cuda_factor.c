@@ -346,14 +346,12 @@ static PetscErrorCode TestRounds(void)
 int main(int argc, char **argv)
 {
   PetscRandom rand;
-  PetscBool   available;
+  PetscBool   missing;
   int         failed;
-  char        why[256];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
-  if (!available) {
-    printf("skipped: %s\n", why);
+  PetscCall(BackendMissing(&missing));
+  if (missing) {
     PetscCall(PetscFinalize());
     return SKIPPED;
   }

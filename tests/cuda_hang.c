@@ -679,8 +679,7 @@ int main(int argc, char **argv)
   PetscRandom rand;
   Wanted      wanted = {.list = PETSC_FALSE};
   PetscInt    seconds;
-  PetscBool   available, irregular;
-  char        why[256];
+  PetscBool   missing = PETSC_FALSE, irregular;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-list", &wanted.list, NULL));
@@ -688,9 +687,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &wanted.small, NULL));
   seconds = wanted.small ? 300 : 20;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-watch", &seconds, NULL));
-  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
-  if (!available && !wanted.list) {
-    printf("skipped: %s\n", why);
+  if (!wanted.list) PetscCall(BackendMissing(&missing));
+  if (missing) {
     PetscCall(PetscFinalize());
     return SKIPPED;
   }

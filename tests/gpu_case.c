@@ -3,6 +3,18 @@
 */
 #include "gpu_case.h"
 
+PetscErrorCode BackendMissing(PetscBool *missing)
+{
+  PetscBool available;
+  char      why[256];
+
+  PetscFunctionBegin;
+  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
+  if (!available) printf("skipped: %s\n", why);
+  *missing = (PetscBool)!available;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode EngineAdopt(const SyncILUSettings *settings, const SyncILUCSR *host, const SyncILUCSR *device, PetscBool *taken, SyncILUEngine *e)
 {
   const SyncILUFill fill   = {0, 0};

@@ -6,6 +6,8 @@
 
 #include "case.h"
 
+/* Whether the CUDA backend is not available, and why not is said then. */
+extern PetscErrorCode BackendMissing(PetscBool *);
 /*
    An engine for ILU(0) of a matrix on the host and, unless that is NULL, on the device; whether its backend
    took the rows as the pattern.

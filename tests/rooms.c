@@ -5,6 +5,7 @@ transposes; what auto leaves to the host; fingerprints.\n\n";
 #include "case.h"
 #include "cuda/cuda.h"
 #include "host/host.h"
+#include "gpu_case.h"
 #include "gpu.h"
 
 static const char *const matrices[] = {"diagonal:50", "tridiagonal:2200", "arrow:70",       "denserow:90",     "random:400",
@@ -278,16 +279,14 @@ int main(int argc, char **argv)
 {
   const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_AUTO};
   PetscRandom           rand;
-  PetscBool             available;
+  PetscBool             missing;
   Mat                   A[MATRICES];
   Case                  c[MATRICES];
-  char                  why[256];
   int                   failed;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall((*SyncILUCUDAOps.available)(&available, why, sizeof(why)));
-  if (!available) {
-    printf("skipped: %s\n", why);
+  PetscCall(BackendMissing(&missing));
+  if (missing) {
     PetscCall(PetscFinalize());
     return SKIPPED;
   }

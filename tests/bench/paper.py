@@ -22,7 +22,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from plot import STRATEGY_COLORS, STRATEGY_MARKERS, TOLERANCE, fastest, logarithmic, machine, read, seconds
+from plot import STRATEGY_COLORS, STRATEGY_MARKERS, TOLERANCE, fastest, logarithmic, machine, pyplot, read, seconds
 
 POLICIES = ("csrilu02 no level", "csrilu02 level")
 SOLVES = (1, 10, 100)
@@ -237,15 +237,7 @@ def main():
     print_winners(table, "Fastest factorization by quartile of levels", 0)
     print_winners(table, "Fastest solve by quartile of levels", 1)
 
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("paper.py: no plots, since Matplotlib is not installed; pip install matplotlib, or Debian's python3-matplotlib")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["figure.constrained_layout.use"] = True
-    matplotlib.rcParams["svg.hashsalt"] = "syncilu"  # the same data give the same file
-    from matplotlib import pyplot as plt
-
+    plt = pyplot("paper.py")
     folder = arguments.folder or arguments.file.parent
     folder.mkdir(parents=True, exist_ok=True)
     figures = {

@@ -279,6 +279,20 @@ def plot_backends(plt, lines, title):
     return figure
 
 
+def pyplot(program):
+    """Matplotlib without a screen, or the end of the program where it is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit(f"{program}: no plots, since Matplotlib is not installed; pip install matplotlib, or Debian's python3-matplotlib")
+    matplotlib.use("Agg")
+    matplotlib.rcParams["figure.constrained_layout.use"] = True
+    matplotlib.rcParams["svg.hashsalt"] = "syncilu"  # the same data give the same file
+    from matplotlib import pyplot as plt
+
+    return plt
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
@@ -286,15 +300,7 @@ def main():
     parser.add_argument("--format", choices=["png", "svg"], default="png")
     parser.add_argument("--strategy", default="auto", help="of the speedups")
     arguments = parser.parse_args()
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("plot.py: Matplotlib is not installed; pip install matplotlib, or Debian's python3-matplotlib")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["figure.constrained_layout.use"] = True
-    matplotlib.rcParams["svg.hashsalt"] = "syncilu"  # the same data give the same file
-    from matplotlib import pyplot as plt
-
+    plt = pyplot("plot.py")
     lines = read(arguments.file)
     table, title = kernels(lines), machine(lines)
     folder = arguments.folder or arguments.file.parent

@@ -419,43 +419,6 @@ PetscErrorCode FuzzSolve(SyncILUEngine e, const Case *c, SyncILUTranspose trans,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscInt FuzzFirstToDiffer(PetscInt n, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance)
-{
-  PetscReal max = 0.0;
-  PetscInt  i;
-
-  for (i = 0; i < n; i++) max = PetscMax(max, PetscAbsScalar(want[i]));
-  for (i = 0; i < n && PetscAbsScalar(x[i] - want[i]) <= tolerance * max; i++) { }
-  return i;
-}
-
-static PetscBool Near(PetscScalar a, PetscScalar b, PetscReal scale)
-{
-  return (PetscBool)(PetscAbsScalar(a - b) <= FUZZ_TOLERANCE * scale);
-}
-
-/* The first row whose values differ by more than rounding beside the largest of them explains; -1: none. */
-static PetscInt RowThatDiffers(const Case *c, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv)
-{
-  const SyncILUPattern *p    = &c->pattern;
-  const PetscScalar    *lref = c->ref, *uref = lref + c->nl, *dref = uref + c->nu;
-
-  for (PetscInt i = 0; i < c->n; i++) {
-    PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / dref[i]);
-
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(lref[k]));
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(uref[k]));
-    if (!Near(dinv[i], dref[i], PetscAbsScalar(dref[i]))) return i;
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      if (!Near(lval[k], lref[k], lmax)) return i;
-    }
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-      if (!Near(uval[k], uref[k], umax)) return i;
-    }
-  }
-  return -1;
-}
-
 PetscErrorCode FuzzCheckFactor(SyncILUEngine e, const Case *c, const char *what)
 {
   const PetscScalar *lval, *uval, *dinv;
@@ -465,9 +428,9 @@ PetscErrorCode FuzzCheckFactor(SyncILUEngine e, const Case *c, const char *what)
   PetscFunctionBegin;
   CHECK(e->status.row < 0, "%s: row %" PetscInt_FMT " is rejected", what, e->status.row);
   PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
-  row = RowThatDiffers(c, lval, uval, dinv);
-  if (row >= 0) PetscCall(EngineView(e, view, sizeof(view)));
-  CHECK(row < 0, "%s: row %" PetscInt_FMT " of the factor is the first to differ from the reference\n%s", what, row, view);
+  row = FactorFirstDifference(c, lval, uval, dinv, FUZZ_TOLERANCE);
+  if (row < c->n) PetscCall(EngineView(e, view, sizeof(view)));
+  CHECK(row == c->n, "%s: row %" PetscInt_FMT " of the factor is the first to differ from the reference\n%s", what, row, view);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -476,7 +439,7 @@ PetscErrorCode FuzzCheckSolutions(const Case *c, SyncILUTranspose trans, PetscIn
   PetscFunctionBegin;
   for (PetscInt r = 0; r < nrhs; r++) {
     const PetscScalar *ref = c->x[trans == SYNCILU_TRANS] + r * c->ld, *own = x + r * c->ld;
-    const PetscInt     row = FuzzFirstToDiffer(c->n, own, ref, FUZZ_TOLERANCE);
+    const PetscInt     row = SolutionFirstDifference(c->n, own, ref, FUZZ_TOLERANCE);
 
     CHECK(row == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " is %.16g, the reference's %.16g; transposed %d", what, row,
           r, nrhs, (double)PetscRealPart(own[row]), (double)PetscRealPart(ref[row]), trans == SYNCILU_TRANS);

@@ -44,11 +44,6 @@ extern PetscErrorCode FuzzSolve(SyncILUEngine e, const Case *c, SyncILUTranspose
 
 /* Of rounding. */
 #define FUZZ_TOLERANCE 1e-11
-/*
-   The first number that differs from the one wanted by more than the tolerance times the largest of these; n if
-   none does.
-*/
-extern PetscInt FuzzFirstToDiffer(PetscInt n, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance);
 /* The factor of an engine, and solutions for the first right-hand sides of the case, are the reference's. */
 extern PetscErrorCode FuzzCheckFactor(SyncILUEngine e, const Case *c, const char *what);
 extern PetscErrorCode FuzzCheckSolutions(const Case *c, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *x, const char *what);
