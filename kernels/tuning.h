@@ -6,9 +6,9 @@
 #define SYNCILU_TUNING_H
 
 /*
-   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a triangular solve costs a launch and a hop for
-   every level, whatever its size. Setup and solve of 7-point grids with CG take as long on one thread of the
-   host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host
+   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a triangular solve costs a launch and a
+   hop for every level, whatever its size. Setup and solve of 7-point grids with CG take as long on one thread of
+   the host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host
    (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
 */
 #define SYNCILU_CUDA_MIN_ROWS 8000
@@ -32,8 +32,8 @@
 #define SYNCILU_SCAN_LONG 256
 
 /*
-   Entries of a row that a lane polls at the same time in a triangular solve, and updates that a lane polls at the same
-   time in the factorization.
+   Entries of a row that a lane polls at the same time in a triangular solve, and updates that a lane polls at
+   the same time in the factorization.
 */
 #define SYNCILU_POLLS        4
 #define SYNCILU_UPDATE_POLLS 8

@@ -121,7 +121,8 @@ static void Cut(const Graph *g, PetscBool full, PetscInt *block, PetscInt *block
 */
 static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
 {
-  /* groups, by their first rows: touched by blocks so far; on the way into this block; the block that saw each last */
+  /* of groups, by their first rows: those that blocks have touched; those on the way into this block; and which
+     block saw each one last */
   PetscInt *front, *queue, *seen, fronts = 0, taken = 0, lowest = 0, blocks = 0;
   PetscBT   touched;
 

@@ -191,7 +191,7 @@ static PetscErrorCode TestSettingsAfterErrors(void)
   PetscReal          amount;
 
   PetscFunctionBegin;
-  /* PCILU changes the shift of matrices whose type it does not know, before it finds that a diagonal is missing */
+  /* PCILU changes the shift for matrices whose type it does not know, before it finds a diagonal missing */
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 3, 3, (PetscInt *)i, (PetscInt *)j, a, &B));
   PetscCall(MatConvert(B, MATSEQAIJPERM, MAT_INITIAL_MATRIX, &A));
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));

@@ -330,7 +330,7 @@ static void QuadtreeCut(Quadtree *q, PetscInt x, PetscInt y, PetscInt width)
   q->n++;
 }
 
-/* The finite volumes of the finest quadtree with at most n squares: those that share a part of a side are neighbors. */
+/* The finite volumes of the finest quadtree with at most n squares. Those that share a side are neighbors. */
 static PetscErrorCode QuadtreeFill(Rows *r, PetscInt n)
 {
   Quadtree  q = {1, 0, NULL, NULL, NULL};

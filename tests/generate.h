@@ -16,8 +16,9 @@
    diagonals each), elasticity (three unknowns a point, 81 entries a row), blocks (five unknowns a point, 35
    entries a row). Behind an underscore: random or rcm, the same in another order; border, with one more row and
    column that are full; on grids morton, the points along a space-filling curve, or periodic, in the first
-   direction. Behind a colon the size if not n: about so many rows, at most, or on grids the points in each
-   direction, as in 15pt_rcm:90x90x90. Grids take the next smaller whole grid of equal sides, at least one point.
+   direction. Behind a colon the size if not n: so many rows, or on grids the points in each direction, as in
+   15pt_rcm:90x90x90. Grids and quadtrees take the largest that have no more rows, with equal sides and at least
+   one point.
 */
 extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *);
 /*

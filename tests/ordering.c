@@ -262,7 +262,7 @@ static PetscErrorCode TestFactorizations(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the view says of the ordering with these options for a solver with the prefix a_ and a matrix with m_. */
+/* The view with these options, for a solver with the prefix a_ and a matrix with the prefix m_. */
 static PetscErrorCode ViewWith(Mat A, const char *type, const char *options, char *view, size_t len)
 {
   KSP          ksp;
@@ -328,7 +328,7 @@ static PetscErrorCode TestOptions(PetscRandom rand)
   CHECK_ERROR(ViewWith(A, PCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size -3", view, sizeof(view)), PETSC_ERR_ARG_OUTOFRANGE,
               "-mat_ordering_bmc_size: -3 is not a number of rows");
 
-  /* another size is taken by a preconditioner that is set up already, and an ordering of another type leaves the view */
+  /* a preconditioner that is set up takes another size; with another ordering the view forgets this one */
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetType(pc, PCSYNCILU));

@@ -289,8 +289,8 @@ PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
 }
 
 /*
-   PlanFindStatistics - finds what of the pattern decides how it is planned, in one look through it and one copy to the
-   host
+   PlanFindStatistics - finds what of the pattern decides how it is planned, in one look through it and one
+   copy to the host
 
    Not Collective
 
