@@ -8,6 +8,13 @@
 #define DESCRIPTION       "ordering: " MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors\n"
 #define DESCRIBED(blocks) (blocks)->blocks, (blocks)->size, (blocks)->grown ? "grown along the entries" : "cut from the numbering", (blocks)->colors
 
+PetscErrorCode SyncILUBlocksCheckSize(PetscInt size)
+{
+  PetscFunctionBegin;
+  PetscCheck(size > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_size: %" PetscInt_FMT " is not a number of rows", size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    The rows of a block: with the prefix of the preconditioner that factors the matrix, if that is a PCSYNCILU,
    else with the prefix of the matrix.
@@ -29,7 +36,7 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
     *size = SYNCILU_BMC_SIZE;
     PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_size", size, NULL));
   }
-  PetscCheck(*size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_size: %" PetscInt_FMT " is not a number of rows", *size);
+  PetscCall(SyncILUBlocksCheckSize(*size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -233,8 +233,7 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscCall(PCSyncILUSetFromOptionsWithShared(s->ilu, s->ilu->ops->setfromoptions, PetscOptionsObject, s->container));
   PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size, &size, &sized));
-  PetscCheck(!sized || size > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_ordering_bmc_size: %" PetscInt_FMT " is not a number of rows", size);
+  if (sized) PetscCall(SyncILUBlocksCheckSize(size));
   if (ordered) s->ordered = PETSC_TRUE;
   if (reorder) s->reorder = PETSC_TRUE;
   PetscCall(PCFactorGetUseInPlace(s->ilu, &inplace));

@@ -65,6 +65,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode SyncILUOrderingRegister(void);
 PETSC_INTERN PetscErrorCode SyncILUBlocksView(Mat, PetscViewer);
+PETSC_INTERN PetscErrorCode SyncILUBlocksCheckSize(PetscInt);
 
 /* The rows of a sequential AIJ matrix, for an engine; the matrix must stay. */
 PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);

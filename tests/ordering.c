@@ -3,39 +3,34 @@ static char help[] = "The ordering bmc: permutations, independent colors, groups
 #include "check.h"
 #include "problem.h"
 #include "bmc.h"
+#include "host/host.h"
 
 /* Whether each of n rows stands in the list once. */
 static PetscErrorCode IsPermutation(PetscInt n, const PetscInt *row, PetscBool *is)
 {
-  PetscInt *seen;
+  IS list;
 
   PetscFunctionBegin;
-  *is = PETSC_TRUE;
-  PetscCall(PetscCalloc1(n, &seen));
-  for (PetscInt i = 0; i < n; i++) {
-    if (row[i] < 0 || row[i] >= n || seen[row[i]]++) *is = PETSC_FALSE;
-  }
-  PetscCall(PetscFree(seen));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, row, PETSC_COPY_VALUES, &list));
+  PetscCall(ISGetInfo(list, IS_PERMUTATION, IS_LOCAL, PETSC_TRUE, is));
+  PetscCall(ISDestroy(&list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels of L of a pattern in that order. */
+/* The levels of L of ILU(0) in that order. */
 static PetscErrorCode Levels(PetscInt n, const PetscInt *ptr, const PetscInt *col, const PetscInt *row, PetscInt *levels)
 {
-  PetscInt *place, *level;
+  const SyncILUCSR  csr  = {.n = n, .nnz = ptr[n], .i = ptr, .j = col};
+  const SyncILUFill fill = {0, 0};
+  SyncILUPattern    p;
+  PetscInt         *level, width;
 
   PetscFunctionBegin;
-  *levels = 0;
-  PetscCall(PetscMalloc2(n, &place, n, &level));
-  for (PetscInt p = 0; p < n; p++) place[row[p]] = p;
-  for (PetscInt p = 0; p < n; p++) {
-    level[p] = 1;
-    for (PetscInt k = ptr[row[p]]; k < ptr[row[p] + 1]; k++) {
-      if (place[col[k]] < p) level[p] = PetscMax(level[p], level[place[col[k]]] + 1);
-    }
-    *levels = PetscMax(*levels, level[p]);
-  }
-  PetscCall(PetscFree2(place, level));
+  PetscCall(SyncILUPatternCreate(&csr, row, row, fill, &p));
+  PetscCall(PetscMalloc1(n, &level));
+  PetscCall(SyncILUHostLevels(n, p.lptr, p.lcol, PETSC_TRUE, level, levels, &width));
+  PetscCall(PetscFree(level));
+  PetscCall(SyncILUPatternDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
