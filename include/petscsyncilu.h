@@ -51,8 +51,8 @@ typedef enum {
 +  SYNCILU_UPDATE_AUTO - the library chooses
 .  SYNCILU_UPDATE_VECT - 4 to 32 lanes have a row in shared memory, and search the entries that it has in
                          common with each pivot row
--  SYNCILU_UPDATE_LIST - the plan has a list of where each update reads and writes, for rows of at most 255
-                         entries; nothing is searched
+-  SYNCILU_UPDATE_LIST - the plan has a list of where each update reads and writes; nothing is searched. Rows of
+                         more than 255 entries are shared by many warps
 
    Level: advanced
 

@@ -22,13 +22,16 @@ __device__ __forceinline__ size_t slice_entry(const SyncILUSlice &slice, int lan
    The share of a lane in the slice of its warp: entries first, first + step, ... of a row, width of them with
    the padding, which stand at entry(0), entry(1), ... in sliced ELL. full is false where the slice has no row
    for the lane.
+
+   Blocks with blockIdx.y take further parts of slices that are wide, of which a long row has one: part of the
+   width from `begin` on.
 */
 struct EllLane {
-  int          row, first, step, width;
+  int          row, first, step, width, begin;
   bool         full;
   SyncILUSlice slice;
 
-  __device__ __forceinline__ size_t entry(int w) const { return slice_entry(slice, threadIdx.x & 31, w); }
+  __device__ __forceinline__ size_t entry(int w) const { return slice_entry(slice, threadIdx.x & 31, begin + w); }
 };
 
 __device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
@@ -36,16 +39,19 @@ __device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
   const long long s    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
   EllLane         l    = {
-               0, 0, 0, 0, false, {0, 0, 0, 0}
+               0, 0, 0, 0, 0, false, {0, 0, 0, 0}
   };
 
   if (s < ell.slices) {
     const SyncILUSlice d = ell.slice[s];
 
+    const int part = max(SYNCILU_PART_WIDE, (d.width - 1) / (int)gridDim.y + 1);
+
     l.slice = d;
+    l.begin = (int)min((long long)blockIdx.y * part, (long long)d.width);
     l.step  = 1 << (d.shape & 7);
-    l.first = lane & (l.step - 1);
-    l.width = d.width;
+    l.first = (lane & (l.step - 1)) + l.begin * l.step;
+    l.width = min(part, d.width - l.begin);
     l.full  = lane >> (d.shape & 7) < d.shape >> 3;
     l.row   = l.full ? ell.order[d.first + (lane >> (d.shape & 7))] : 0;
   }

@@ -14,7 +14,8 @@ namespace
 
 /*
    The updates of each row by each of its reference rows, in rounds. Rounds counts those of a row for 4, 8, 16
-   and 32 lanes, the four of them in one; or it sums up those for 4 lanes over one row of every `stride`.
+   and 32 lanes, the four of them in one; or it sums up those for 4 lanes over one row of every `stride`. Long
+   rows have none.
 */
 template <int LG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
@@ -22,7 +23,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePatt
   constexpr int   T      = Shape<LG>::LANES;
   const long long i      = (global_thread() >> LG) * stride;
   const int       sub    = threadIdx.x & (T - 1);
-  const bool      active = i < p.n;
+  const bool      active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
   const int       begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int4            n = {0, 0, 0, 0};
 
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePatt
       n.z += (updates + 15) / 16;
       n.w += (updates + 31) / 32;
     });
-  if (!active || sub) return;
+  if (i >= p.n || sub) return;
   if (rounds) rounds[i] = n;
   if (sum) atomicAdd(sum, (unsigned long long)n.x);
 }
@@ -71,8 +72,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
   if (t >= tasks) return;
   const SyncILUSlice d      = task[t];
-  const bool         active = r < d.shape >> 3;
-  const int          i      = active ? order[d.first + r] : 0;
+  const int          i      = r < d.shape >> 3 ? order[d.first + r] : 0;
+  const bool         active = r < d.shape >> 3 && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
   const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int                rounds = 0;
 
@@ -90,6 +91,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 template <typename V, int LG, bool RELAX>
 cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists &lists, cudaStream_t stream)
 {
+  if (lists.longs.begin) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, true, true>(f, lists, stream);
   if (!lists.many) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, false>(f, lists, stream);
   if (!lists.few) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, true>(f, lists, stream);
   return launch_factor<V, LG, RELAX, 2 * SYNCILU_UPDATE_POLLS, true>(f, lists, stream);

@@ -15,6 +15,7 @@
 #define SYNCILU_FACTOR_ROWS_CUH
 
 #include "entries.cuh"
+#include "factor_long.cuh"
 #include "factor_relax.cuh"
 #include "intersect.cuh"
 #include "launch.cuh"
@@ -30,8 +31,11 @@ namespace syncilu
    same time (AHEAD: while the next ones are looked up), then applied in the order of the reference rows: a
    later one may have arrived first, and results must be the same from run to run. __syncwarp() separates the
    updates of one round, each of another entry of the row, from those of the next.
+
+   LONG, of list: some rows are longer than lists can count. They have tasks of another kind; what they update
+   of other rows is searched, in one of them.
 */
-template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD>
+template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD, bool LONG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)
 {
   constexpr int  T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
@@ -59,6 +63,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     task.width  = 0;
     task.offset = 0;
   }
+  if constexpr (LONG) {
+    if ((task.shape & 7) == SYNCILU_TASK_LONG) {
+      const int i = f.order[task.first];
+
+      if (f.throttle > 0 && task.first >= f.throttle) wait_for_ancestor(pivot + f.order[task.first - f.throttle], true);
+      return long_task<V, RELAX>(f, updates.longs, task, f.upper ? f.upper[i] : diag[i] + 1);
+    }
+  }
   const bool active = r < task.shape >> 3;
   const int  i      = active ? f.order[task.first + r] : 0;
   const int  begin = active ? ptr[i] : 0, nl = active ? diag[i] - begin : 0, len = active ? ptr[i + 1] - begin : 0;
@@ -81,7 +93,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   for (int e = sub; e < min(nl, f.lower); e += T) {
     const int k = col[begin + e];
 
-    if constexpr (LIST) reference[e] = upper_begin(k);
+    if constexpr (LIST) reference[e] = LONG && ptr[k + 1] - ptr[k] > SYNCILU_LIST_MOST ? -1 - k : upper_begin(k);
     else reference[e] = find_row(k);
   }
   __syncwarp();
@@ -120,6 +132,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
 
             place[k] = entry << 16 | (update & 0xff);
             at[k]    = reference[entry] + (update >> 8);
+            if (LONG && reference[entry] < 0) { /* its number in a row that is long does not fit the list */
+              const int row = -1 - reference[entry], u = search(col, diag[row] + 1, ptr[row + 1], col[begin + (update & 0xff)]);
+
+              if (u < 0) place[k] = -1; /* another pattern than the plan's */
+              else at[k] = upper_begin(row) + u - diag[row] - 1;
+            }
           }
         }
       }
@@ -267,14 +285,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   for (int e = sub; e < nl; e += T) *(f.wrows.val ? row_entry<V>(f.wrows, i, nl, e) : val + begin + e) = w[e];
 }
 
-template <typename V, int LG, bool RELAX, int POLLS, bool AHEAD, typename Updates>
+template <typename V, int LG, bool RELAX, int POLLS, bool AHEAD, bool LONG = false, typename Updates>
 cudaError_t launch_factor(const SyncILUDeviceFactor &f, const Updates &updates, cudaStream_t stream)
 {
   constexpr int    WARPS = SYNCILU_BLOCK_FACTOR / 32, ROWS = WARPS * Shape<LG>::ROWS;
   constexpr size_t REFERENCE = std::is_same<Updates, SyncILUDeviceLists>::value ? sizeof(int) : sizeof(int3);
   const size_t     shared    = ROWS * ((size_t)(f.shared | 1) * sizeof(V) + f.lower * REFERENCE);
 
-  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
+  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD, LONG><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
   return cudaGetLastError();
 }
 

@@ -28,7 +28,11 @@ constexpr int MULTIPROCESSOR_THREADS = 2048;
 
    Progress: a block waits for blocks of lower tickets of its own triangle only. Within a block every warp is
    resident and waits for earlier ones, and within a warp a lane waits for lower ones only.
+
+   LONG: some rows are longer than a lane should go through. All lanes of the warp do so first, since what such
+   a row needs of other warps waits for none of this one's rows.
 */
+template <bool LONG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, MULTIPROCESSOR_THREADS / SYNCILU_BLOCK_LEVELS)
   levels_kernel(SyncILUDevicePattern p, bool both, int *__restrict__ levelL, int *__restrict__ levelU, Ticket *ticket, int *levels)
 {
@@ -55,6 +59,41 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, MULTIPROCESSOR_THREADS /
   int  c[POLLS], v[POLLS];
   bool fresh = true;
 
+  if (LONG) {
+    for (unsigned left = __ballot_sync(FULL, end - e > SYNCILU_LEVEL_LONG); left; left &= left - 1) {
+      const int from = __ffs(left) - 1, last = __shfl_sync(FULL, end, from);
+      unsigned  rows = 0;
+      int       l    = -1;
+
+      for (int q = __shfl_sync(FULL, e, from) + lane; q < last; q += 32 * POLLS) {
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) {
+          v[k] = 0;
+          c[k] = q + 32 * k < last ? p.col[q + 32 * k] : -1;
+          if (c[k] < 0) continue;
+          const int before = (upper ? p.n - 1 - c[k] : c[k]) - first - own;
+
+          if (before >= 0) {
+            rows |= 1u << before;
+            c[k] = -1;
+          } else v[k] = load_relaxed(level + c[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < POLLS; k++) {
+          for (; c[k] >= 0 && v[k] < 0; v[k] = load_relaxed(level + c[k])) __nanosleep(SYNCILU_LEVEL_PAUSE);
+          if (c[k] >= 0) l = max(l, v[k]);
+        }
+      }
+      __syncwarp();
+      l    = __reduce_max_sync(FULL, l);
+      rows = __reduce_or_sync(FULL, rows);
+      if (lane == from) {
+        most    = l;
+        depends = rows;
+        e       = end;
+      }
+    }
+  }
   for (;;) {
     if (fresh) {
 #pragma unroll
@@ -118,7 +157,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, MULTIPROCESSOR_THREADS /
   if (lane == 0 && m > load_relaxed(levels + upper)) atomicMax(levels + upper, m);
 }
 
-/* The same with a warp a row, for patterns with rows that would keep one lane for long. */
+/* The same with a warp a row, for patterns whose rows would keep one lane for long. */
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   levels_long_kernel(SyncILUDevicePattern p, bool both, int *__restrict__ levelL, int *__restrict__ levelU, Ticket *ticket, int *levels)
 {
@@ -292,14 +331,14 @@ cudaError_t SyncILUKernelProbe(void)
   return cudaFuncGetAttributes(&attributes, iota_kernel);
 }
 
-cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, int *levels,
+cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, double mean, int both, int *levelL, int *levelU, unsigned long long *ticket, int *levels,
                                 cudaStream_t stream)
 {
-  const unsigned triangles = both ? 2 : 1;
+  const unsigned triangles = both ? 2 : 1, blocks = triangles * blocks_for(p.n, SYNCILU_BLOCK_LEVELS);
 
   if (!p.n) return cudaSuccess;
-  if (longest <= SYNCILU_LEVEL_LONG)
-    levels_kernel<<<triangles * blocks_for(p.n, SYNCILU_BLOCK_LEVELS), SYNCILU_BLOCK_LEVELS, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
+  if (longest <= SYNCILU_LEVEL_LONG) levels_kernel<false><<<blocks, SYNCILU_BLOCK_LEVELS, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
+  else if (mean <= SYNCILU_LEVEL_LONG) levels_kernel<true><<<blocks, SYNCILU_BLOCK_LEVELS, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
   else levels_long_kernel<<<triangles * blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
   return cudaGetLastError();
 }

@@ -16,10 +16,10 @@ extern cudaError_t SyncILUKernelProbe(void);
 /*
    The earliest levels of L and, with both, of U, and how many there are, in levels[2]. The levels are filled
    with NaN sentinels' bytes (-1) before, the ticket and levels[2] are zero. longest: most entries of a row of
-   either triangle.
+   either triangle; mean: of both of them and the diagonal.
 */
-extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, int both, int *levelL, int *levelU, unsigned long long *ticket, int *levels,
-                                       cudaStream_t);
+extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, double mean, int both, int *levelL, int *levelU, unsigned long long *ticket,
+                                       int *levels, cudaStream_t);
 
 /*
    On a symmetric pattern, the latest levels of U from the earliest of L; any levels counted from the end, in

@@ -248,7 +248,22 @@ __global__ void place_kernel(SyncILUDeviceTriangle t, SyncILUDeviceRows rows, V 
   }
 }
 
+/* A warp a slice, and more for slices that a long row makes wide. */
+dim3 slice_blocks(const SyncILUDeviceTriangle &t, const SyncILUDeviceEll &ell)
+{
+  const int parts = (t.longest / 32 - 1) / SYNCILU_PART_WIDE + 1;
+
+  return dim3(blocks_for(32ll * ell.slices, SYNCILU_BLOCK), (unsigned)(parts < SYNCILU_PART_BLOCKS ? parts : SYNCILU_PART_BLOCKS));
+}
+
 } // namespace
+
+/* What the launchers of kernels on slices do. */
+#define LAUNCH_SLICES(kernel, t, ell, stream, ...) \
+  do { \
+    if ((ell).slices) kernel<<<slice_blocks(t, ell), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
+    return cudaGetLastError(); \
+  } while (0)
 
 cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle t, int *longest, cudaStream_t stream)
 {
@@ -323,12 +338,12 @@ cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *slice, int most, 
 
 cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *inverse, int *col, cudaStream_t stream)
 {
-  LAUNCH(ell_columns_kernel, 32ll * ell.slices, stream, t, ell, inverse, col);
+  LAUNCH_SLICES(ell_columns_kernel, t, ell, stream, t, ell, inverse, col);
 }
 
 cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *diag, int *col, cudaStream_t stream)
 {
-  LAUNCH(columns_kernel, 32ll * ell.slices, stream, t, ell, diag, col);
+  LAUNCH_SLICES(columns_kernel, t, ell, stream, t, ell, diag, col);
 }
 
 cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll ell, unsigned *begin, cudaStream_t stream)
@@ -339,13 +354,13 @@ cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll ell, unsigned *begin, cudaSt
 cudaError_t SyncILUKernelFill(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceRows rows, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(fill_kernel<double>, 32ll * ell.slices, stream, t, ell, rows);
+  LAUNCH_SLICES(fill_kernel<double>, t, ell, stream, t, ell, rows);
 }
 
 cudaError_t SyncILUKernelGatherValues(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceEll ell, void *val, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(gather_kernel<double>, 32ll * ell.slices, stream, t, ell, (double *)val);
+  LAUNCH_SLICES(gather_kernel<double>, t, ell, stream, t, ell, (double *)val);
 }
 
 cudaError_t SyncILUKernelPlaceValues(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, void *val, cudaStream_t stream)

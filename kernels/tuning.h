@@ -87,6 +87,23 @@
 /* Mean entries of a row of the factor for each of its lanes in the factorization with lists. */
 #define SYNCILU_LIST_ENTRIES 3.5
 
+/*
+   Most entries of a row whose updates are in lists, which count them in a byte. Of longer rows warps take so
+   many entries each (a lane one), and so many of U' to divide by the pivot; a lane has at most so many
+   updates to itself. A row leaves no more numbers of its tasks than one for so many of its entries.
+*/
+#define SYNCILU_LIST_MOST    255
+#define SYNCILU_LONG_ENTRIES 32
+#define SYNCILU_LONG_SCALED  256
+#define SYNCILU_LONG_UPDATES 64
+#define SYNCILU_LONG_ROOM    16
+
+/*
+   Part of the entries that may be in long rows where auto takes lists: each value of such a row goes through
+   memory, while others stay in a warp's own.
+*/
+#define SYNCILU_LONG_SHARE 0.5
+
 /* Right-hand sides that a lane solves for together, and most in one launch. */
 #define SYNCILU_RHS_BLOCK 4
 #define SYNCILU_RHS_MAX   32
@@ -102,6 +119,13 @@
    two such parts are shared.
 */
 #define SYNCILU_PART 32
+
+/*
+   Entries of a lane of a slice from which on several blocks share it where storage is filled, and the most of
+   these blocks.
+*/
+#define SYNCILU_PART_WIDE   256
+#define SYNCILU_PART_BLOCKS 64
 
 /*
    Rows of a level are sorted by width, in so many bits, where rows differ by more than this from the mean and
@@ -128,7 +152,10 @@
 */
 #define SYNCILU_MEMORY 3.0
 
-/* Entries of a row of L or U from which on the analysis of levels takes a warp a row instead of a lane. */
+/*
+   Entries of a row of L or U from which on the analysis of levels takes a warp for it instead of a lane; for
+   all rows where that is the mean.
+*/
 #define SYNCILU_LEVEL_LONG 96
 
 /* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */

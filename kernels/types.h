@@ -301,8 +301,44 @@ typedef struct {
   SyncILUDeviceStatus  *status;
 } SyncILUDeviceFactor;
 
+/*
+   Rows of more than SYNCILU_LIST_MOST entries in the factorization with lists: tasks of the shape
+   SYNCILU_TASK_LONG, whose width is their number in the row. What is kept for the entries of such rows stands
+   from the task's offset on. See kernels/factor_long.cuh.
+*/
+#define SYNCILU_TASK_LONG 7
+
+typedef struct {
+  int source; /* the entry of the row that is the multiplier */
+  int at;     /* where u' stands in val */
+} SyncILULongUpdate;
+
+typedef struct {
+  const int               *begin;  /* of the updates of each entry, and the end of the last one's; NULL: no row is long */
+  const SyncILULongUpdate *update; /* those of an entry in ascending order of their sources */
+  void                    *w;      /* the rows at work; NaN sentinels before */
+  void                    *part;   /* three numbers for each task that leaves some, for relaxation and sizes; NaN sentinels before */
+} SyncILUDeviceLongRows;
+
+/* Tasks for the entries of a long row, for its entries of U', and all with the pivot's and the one that sums up. */
+SYNCILU_HOST_DEVICE static inline int SyncILULongEntryTasks(int entries)
+{
+  return (entries + SYNCILU_LONG_ENTRIES - 1) / SYNCILU_LONG_ENTRIES;
+}
+
+SYNCILU_HOST_DEVICE static inline int SyncILULongScaledTasks(int upper)
+{
+  return (upper + SYNCILU_LONG_SCALED - 1) / SYNCILU_LONG_SCALED;
+}
+
+SYNCILU_HOST_DEVICE static inline int SyncILULongTasks(int entries, int upper)
+{
+  return SyncILULongEntryTasks(entries) + 1 + SyncILULongScaledTasks(upper) + 1;
+}
+
 /* The updates of each row, written down: update strategy list. */
 typedef struct {
+  SyncILUDeviceLongRows longs;
   /*
      by round and lane: 256 times the entry of U' of the reference row, plus the entry of the row; 0xffff:
      none

@@ -175,7 +175,7 @@ typedef struct {
   SyncILUSlice *slice;      /* of each tile */
 } Order;
 
-PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, int, PetscBool, PetscBool, int *[2], int[2]);
+PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);
 PETSC_INTERN PetscErrorCode PlanGetLevels(Plan *, Part, int **, int *);
 PETSC_INTERN PetscErrorCode PlanCountLevels(Plan *);
 PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
@@ -316,6 +316,17 @@ PETSC_INTERN PetscErrorCode FactorRowsCreate(Factorization *, FactorRows *);
 PETSC_INTERN PetscErrorCode FactorRowsSums(Factorization *);
 PETSC_INTERN PetscErrorCode FactorRowsBegin(Factorization *, const FactorRows *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *,
                                             SyncILUDeviceStatus *, SyncILUDeviceFactor *, Factor *);
+
+/* factor_long.c: rows that are longer than lists of updates can count. */
+
+typedef struct {
+  SyncILUDeviceLongRows device;
+  size_t                entries; /* of all these rows */
+  PetscBool             unfit;   /* whatever the lanes of the other rows */
+} LongRows;
+
+PETSC_INTERN PetscErrorCode LongRowsCreate(Factorization *, FactorRows *, SyncILUDevicePattern, double, LongRows *, char[], size_t);
+PETSC_INTERN PetscErrorCode LongRowsBegin(Plan *, const LongRows *, const SyncILUDeviceFactor *);
 
 /* cuda.c, report.c: what the engine calls. */
 

@@ -1,28 +1,18 @@
 /*
-   Update strategy list: the plan has a list of where each update reads and writes, for rows of at most 255
-   entries, which a byte of the list can count.
+   Update strategy list: the plan has a list of where each update reads and writes. Rows of more entries than a
+   byte of the list can count are taken entry by entry (factor_long.c).
 */
 #include "cuda.h"
 #include "../../kernels/factor_list.h"
 #include "../../kernels/storage.h"
 
-enum {
-  MOST = 255 /* entries of a row */
-};
-
 typedef struct {
   FactorRows         rows;
   SyncILUDeviceLists lists;
+  LongRows           longs;
 } List;
 
 static const char too_large[] = "lists of updates would take more memory than the default strategy may";
-
-static PetscErrorCode Fits_List(Plan *plan, char why[], size_t len)
-{
-  PetscFunctionBegin;
-  if (plan->counts.longest_row > MOST) PetscCall(PetscStrncpy(why, "list takes rows of at most 255 entries", len));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Bytes that the lists may take. */
 static double Limit(const Factorization *f)
@@ -59,7 +49,7 @@ static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *r
   Plan                      *plan   = f->plan;
   const SyncILUDeviceCounts *counts = &plan->counts;
   const int                  mark   = plan->scratch.n;
-  const double               row    = (double)counts->longest[0] * ((PetscMin(counts->longest_row, counts->longest[1]) >> f->lanes) + 1.0);
+  const double               row    = PetscMin(counts->longest[0], r->shared) * ((PetscMin(r->shared, counts->longest[1]) >> f->lanes) + 1.0);
   unsigned long long        *sum    = NULL, counted;
   int                       *width, last;
 
@@ -86,6 +76,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
 {
   Plan           *plan = f->plan;
   const int       mark = f->memory.n;
+  const PetscBool some = (PetscBool)(plan->counts.longest_row > SYNCILU_LIST_MOST); /* rows are long */
   FactorRows     *r    = &l->rows;
   size_t          updates, sources;
   double          total = 0.0;
@@ -94,7 +85,12 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
 
   PetscFunctionBegin;
   why[0] = 0;
-  PlanCall(PlanSlices(plan, &f->memory, lower, r->order.row, r->order.key, f->lanes, INT_MAX, &r->task, &r->tasks));
+  if (some) { /* by all of their entries */
+    lower.end  = lower.begin + 1;
+    lower.skip = 0;
+  }
+  PlanCall(
+    PlanSlices(plan, some ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, f->lanes, some ? SYNCILU_LIST_MOST : INT_MAX, &r->task, &r->tasks));
   PlanCall(Rounds(f, r, rounds, &total));
   updates = (size_t)total * 32 * sizeof(*update);
   sources = (size_t)total * (32 >> f->lanes);
@@ -110,6 +106,15 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
   CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
   CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
   PlanLaunch(SyncILUKernelLists(p, f->lanes, r->order.row, r->tasks, r->task, update, source, plan->stream));
+  if (some) {
+    PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
+    if (why[0]) {
+      PetscCall(PlanRelease(plan, &f->memory, mark));
+      r->task = NULL;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  l->lists.longs  = l->longs.device;
   l->lists.update = update;
   l->lists.source = source;
   l->lists.many   = total > SYNCILU_UPDATE_POLLS * (double)r->tasks;
@@ -124,7 +129,8 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
 static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
 {
   Plan                 *plan = f->plan;
-  const size_t          row  = (size_t)(plan->counts.longest_row | 1) * sizeof(double) + (size_t)plan->counts.longest[0] * sizeof(int);
+  const int             most = PetscMin(plan->counts.longest_row, SYNCILU_LIST_MOST);
+  const size_t          row  = (size_t)(most | 1) * sizeof(double) + (size_t)PetscMin(most, plan->counts.longest[0]) * sizeof(int);
   const double          mean = plan->pattern.n ? (double)plan->nnz / (double)plan->pattern.n : 0.0;
   SyncILUDevicePattern  p;
   SyncILUDeviceTriangle lower;
@@ -135,7 +141,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   PetscFunctionBegin;
   PetscCall(PetscNew(&l));
   f->data        = l;
-  l->rows.shared = plan->counts.longest_row;
+  l->rows.shared = most;
   PlanCall(FactorRowsOrder(f, &l->rows));
   PlanCall(FactorRowsCreate(f, &l->rows));
   f->lanes = l->rows.order.key ? PetscMax(2, PlanLanes(plan, mean / SYNCILU_LIST_ENTRIES)) : 5;
@@ -148,7 +154,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
     PlanLaunch(SyncILUKernelListRounds(p, f->lanes, 1, rounds, NULL, plan->stream));
     for (;; f->lanes--) {
       PlanCall(Write(f, l, p, lower, rounds, why, len));
-      if (l->rows.task || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
+      if (l->rows.task || l->longs.unfit || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
       if ((SYNCILU_BLOCK_FACTOR >> (f->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
     }
   }
@@ -167,8 +173,9 @@ static PetscErrorCode Factor_List(Factorization *f, const SyncILUDeviceValues *v
 
   PetscFunctionBegin;
   PlanCall(FactorRowsBegin(f, &l->rows, values, piv, status, &d, factor));
+  PetscCall(LongRowsBegin(plan, &l->longs, &d));
   PlanLaunch(SyncILUKernelFactorList(plan->type, d, l->lists, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const FactorOps SyncILUFactorListOps = {.type = SYNCILU_UPDATE_LIST, .name = "list", .fits = Fits_List, .create = Create_List, .factor = Factor_List};
+const FactorOps SyncILUFactorListOps = {.type = SYNCILU_UPDATE_LIST, .name = "list", .create = Create_List, .factor = Factor_List};

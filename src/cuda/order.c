@@ -22,7 +22,7 @@ int OrderThrottle(double rows, int levels)
    Input Parameters:
 +  plan     - the plan, in whose scratch the levels will be
 .  p        - a pattern with its columns
-.  longest  - most entries of a row of either triangle
+.  mean     - entries of a row with both triangles and diagonal
 .  both     - whether those of U are wanted
 -  reversed - whether those of U shall be the latest ones, as L's earliest are seen from the end
 
@@ -30,9 +30,9 @@ int OrderThrottle(double rows, int levels)
 +  level  - of the rows of L and of U
 -  levels - how many there are
 */
-PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, int longest, PetscBool both, PetscBool reversed, int *level[2], int levels[2])
+PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double mean, PetscBool both, PetscBool reversed, int *level[2], int levels[2])
 {
-  const int triangles = both && !reversed ? 2 : 1;
+  const int longest = PetscMax(plan->counts.longest[0], plan->counts.longest[1]), triangles = both && !reversed ? 2 : 1;
   int       mark, *count;
 
   PetscFunctionBegin;
@@ -44,7 +44,7 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, int longest, P
   PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(*count), &count));
   CallCUDA(cudaMemsetAsync(count, 0, 2 * sizeof(*count), plan->stream));
   CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
-  PlanLaunch(SyncILUKernelLevels(p, longest, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, count, plan->stream));
+  PlanLaunch(SyncILUKernelLevels(p, longest, mean, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, count, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, levels, count, (size_t)triangles * sizeof(*levels)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (both && reversed) {
@@ -100,14 +100,14 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!plan->level[k]) {
-    const int            longest = PetscMax(plan->counts.longest[0], plan->counts.longest[1]);
+    const double         mean = (double)plan->nnz / (double)plan->pattern.n;
     SyncILUDevicePattern p;
 
     PlanCall(PlanGetPattern(plan, &p));
     /* for a factorization alone */
-    if (plan->tiled) PlanCall(PlanFindLevels(plan, p, longest, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
+    if (plan->tiled) PlanCall(PlanFindLevels(plan, p, mean, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
     else {
-      PlanCall(PlanFindLevels(plan, p, longest, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
+      PlanCall(PlanFindLevels(plan, p, mean, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
       if (plan->settings->analysis == SYNCILU_ANALYSIS_ALAP) PlanCall(MoveLate(plan, plan->level, plan->levels));
     }
     PetscCall(PlanRestorePattern(plan, &p));
@@ -197,7 +197,7 @@ PetscErrorCode PlanCountLevels(Plan *plan)
   PetscFunctionBegin;
   if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN && plan->width[0] != UNKNOWN && plan->width[1] != UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanGetPattern(plan, &p));
-  PlanCall(PlanFindLevels(plan, p, PetscMax(plan->counts.longest[0], plan->counts.longest[1]), PETSC_TRUE, PETSC_FALSE, level, plan->levels));
+  PlanCall(PlanFindLevels(plan, p, (double)plan->nnz / (double)plan->pattern.n, PETSC_TRUE, PETSC_FALSE, level, plan->levels));
   PetscCall(PlanRestorePattern(plan, &p));
   for (int k = 0; k < 2; k++) {
     Order order;
@@ -229,21 +229,25 @@ PetscErrorCode PlanCountLevels(Plan *plan)
 PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle t, const int *order, const int *key, int lanes, int limit,
                           SyncILUSlice **slices, int *count)
 {
-  const int     mark  = plan->scratch.n;
-  size_t        bytes = 0;
-  void         *work;
-  int          *device;
-  SyncILUSlice *s;
+  const PetscBool stay  = (PetscBool)(memory == &plan->scratch);
+  const int       mark  = plan->scratch.n + (stay ? 1 : 0);
+  size_t          bytes = 0;
+  void           *work;
+  int            *device;
+  SyncILUSlice   *s;
 
   PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
   PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, lanes, limit, NULL, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &device));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
   PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, lanes, limit, s, device, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, count, device, sizeof(int)));
-  PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
-  CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, plan->stream));
+  *slices = s;
+  if (!stay) {
+    PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
+    CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, plan->stream));
+  }
   PlanLaunch(SyncILUKernelSliceRows(t.n, *count, *slices, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);

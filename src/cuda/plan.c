@@ -390,12 +390,12 @@ PetscErrorCode PlanRestorePattern(Plan *plan, SyncILUDevicePattern *p)
 */
 PetscErrorCode PlanTriangle(Plan *plan, DeviceMemory *memory, Part part, SyncILUDeviceTriangle *t)
 {
-  const int            lower = part == PART_L || part == PART_LT, entries = plan->part[!lower], mark = plan->scratch.n;
+  const int            lower = part == PART_L || part == PART_LT, entries = plan->part[!lower];
   const size_t         n = (size_t)plan->pattern.n;
   SyncILUDevicePattern p;
   size_t               bytes = 0;
   void                *work;
-  int                 *own, *longest;
+  int                 *own, *longest, mark;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(t, sizeof(*t)));
@@ -410,6 +410,7 @@ PetscErrorCode PlanTriangle(Plan *plan, DeviceMemory *memory, Part part, SyncILU
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(PlanAlloc(plan, memory, (n + 1 + 2 * (size_t)entries) * sizeof(int), &own));
+  mark = plan->scratch.n; /* the list may be scratch itself */
   PlanCall(PlanGetPattern(plan, &p));
   PlanLaunch(SyncILUKernelTranspose(NULL, &bytes, p, plan->nnz, lower, entries, NULL, NULL, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));

@@ -190,8 +190,8 @@ static PetscErrorCode List(Plan *plan)
 /* Levels of row blocks, or of the tiles of a list, unless they could wait for each other in circles. */
 static PetscErrorCode BlockLevels(Plan *plan)
 {
-  const int            blocks = plan->tiling.tiles[0], longest = PetscMax(plan->counts.longest[0], plan->counts.longest[1]);
-  SyncILUDevicePattern p, q                                    = {.n = blocks};
+  const int            blocks = plan->tiling.tiles[0];
+  SyncILUDevicePattern p, q = {.n = blocks};
   int                 *ptr, *diag, *col, *circle, total, circles = 0;
 
   PetscFunctionBegin;
@@ -215,7 +215,7 @@ static PetscErrorCode BlockLevels(Plan *plan)
   q.ptr  = ptr;
   q.col  = col;
   q.diag = diag;
-  PlanCall(PlanFindLevels(plan, q, longest, PETSC_TRUE, plan->reversed, plan->tile_level, plan->tile_levels));
+  PlanCall(PlanFindLevels(plan, q, (double)total / (double)blocks, PETSC_TRUE, plan->reversed, plan->tile_level, plan->tile_levels));
   plan->tiles = blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

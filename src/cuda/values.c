@@ -58,11 +58,12 @@ PetscErrorCode PlanGetValues(Plan *plan, const SyncILUPattern *pattern, const Sy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for W and U' on the pattern, in one of the lists. Its diagonal is nobody's. */
+/* Memory for W and U' on the pattern, in one of the lists. Its diagonal is nobody's, but copied with the rest. */
 PetscErrorCode PlanKeepCrout(Plan *plan, DeviceMemory *memory)
 {
   PetscFunctionBegin;
   if (plan->crout) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, memory, (size_t)plan->nnz * plan->size, &plan->crout));
+  CallCUDA(cudaMemsetAsync(plan->crout, 0, (size_t)plan->nnz * plan->size, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
