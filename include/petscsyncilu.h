@@ -92,13 +92,18 @@ typedef enum {
    SyncILUSolve - how the triangular solves run on a GPU
 
    Values:
-+  SYNCILU_SOLVE_AUTO - the library chooses
-.  SYNCILU_SOLVE_CSR  - 32 lanes a row, from the factor on the pattern of L and U
-.  SYNCILU_SOLVE_MR   - rows of a level and size class share a warp, from CSR
--  SYNCILU_SOLVE_ELL  - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
-                        padded to the same length
++  SYNCILU_SOLVE_AUTO     - the library chooses
+.  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
+.  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
+.  SYNCILU_SOLVE_LEVELSET - level after level, successive levels of few rows in one block, from CSR
+-  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
+                            padded to the same length
 
    Level: advanced
+
+   Note:
+   `SYNCILU_SOLVE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
+   with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
 
 .seealso: `PCSyncILUSetSolve()`, `MatSyncILUSetSolve()`
 E*/
@@ -106,6 +111,7 @@ typedef enum {
   SYNCILU_SOLVE_AUTO,
   SYNCILU_SOLVE_CSR,
   SYNCILU_SOLVE_MR,
+  SYNCILU_SOLVE_LEVELSET,
   SYNCILU_SOLVE_ELL
 } SyncILUSolve;
 

@@ -67,6 +67,14 @@ __device__ __forceinline__ void decrement_release(int *p)
   asm volatile("red.release.gpu.global.add.s32 [%0], -1;" ::"l"(p) : "memory");
 }
 
+/* The same by so many, upwards; returns what was there. */
+__device__ __forceinline__ int add_release(int *p, int v)
+{
+  int old;
+  asm volatile("atom.release.gpu.global.add.s32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
+
 /*
    The same within a block, in shared memory: as atomic operations, which cost no more there, and which tools
    that look for races know as such.

@@ -18,6 +18,8 @@
 #define SYNCILU_BLOCK_SOLVE  128
 #define SYNCILU_BLOCK_FACTOR 128
 #define SYNCILU_BLOCK        256
+/* Of a solve by level sets: as many warps as a level of a chain has slices at most. Not measured. */
+#define SYNCILU_BLOCK_LEVELSET 256
 
 /* Blocks of kernels that go through all rows and end in a few common counters. */
 #define SYNCILU_BLOCKS_COUNTING 1024
@@ -166,6 +168,9 @@
    to others: about what runs at once.
 */
 #define SYNCILU_FEW_TASKS 2048
+
+/* Counters that blocks poll stand so many numbers apart, each in a line of memory of its own. */
+#define SYNCILU_COUNTER_INTS 32
 
 /*
    Nanoseconds between two looks at the throttle (see syncfree.cuh), and levels from the throttle to the row.

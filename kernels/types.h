@@ -359,6 +359,29 @@ typedef struct {
   int        prefetch; /* search for the next updates while some are waited for */
 } SyncILUDeviceSearch;
 
+/* Where a block begins that works by levels. */
+typedef struct {
+  int slice, level;
+} SyncILULevelTask;
+
+/*
+   Rows by level, for strategies that wait for whole levels. A level of more slices than a block has warps is
+   shared by several blocks. Successive levels of fewer are a chain, and one block goes through them.
+*/
+typedef struct {
+  int                     n, slices, levels, tasks;
+  int                     warps; /* of a block */
+  const int              *order; /* row of each position */
+  const SyncILUSlice     *slice; /* of rows of one level; no offsets and widths */
+  const int              *start; /* the first slice of each level, and the number of slices */
+  const SyncILULevelTask *task;  /* what blocks take in turn */
+  /*
+     Rows that are finished: a counter for each group of right-hand sides, SYNCILU_COUNTER_INTS apart. Zero
+     between launches.
+  */
+  int *done;
+} SyncILUDeviceLevels;
+
 /* A triangular solve: x = (b - T x) scaled. */
 typedef struct {
   const void *scale; /* of each position, NULL: 1 */

@@ -484,7 +484,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|levelset|ell) - the strategy
 
    Level: advanced
 
@@ -523,7 +523,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|levelset|ell) - the strategy
 
    Level: advanced
 

@@ -167,7 +167,8 @@ PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
 typedef struct {
   int *row; /* at each position */
   /* of the row at each position, ascending: while planning; NULL in numerical order and in tiles */
-  int *key;
+  int      *key;
+  PetscBool numerical;
   /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
   int           throttle;
   double        level_rows; /* rows of a level in the mean */
@@ -178,11 +179,16 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);
 PETSC_INTERN PetscErrorCode PlanGetLevels(Plan *, Part, int **, int *);
 PETSC_INTERN PetscErrorCode PlanCountLevels(Plan *);
+PETSC_INTERN PetscErrorCode OrderCreateByLevel(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderReverse(Plan *, DeviceMemory *, const Order *, Order *);
 PETSC_INTERN PetscErrorCode OrderPositions(Plan *, const Order *, int **);
 PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, SyncILUSlice **, int *);
 PETSC_INTERN int            OrderThrottle(double, int);
+
+/* levelset.c: rows by level, for strategies that wait for whole levels. */
+
+PETSC_INTERN PetscErrorCode PlanLevelset(Plan *, DeviceMemory *, SyncILUDeviceTriangle, Part, int, int, int, Order *, SyncILUDeviceLevels *);
 
 /* tiles.c: orders of tiles. */
 

@@ -120,7 +120,7 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
 }
 
 /*
-   OrderCreate - the rows sorted by key; in numerical order where that is asked for
+   OrderCreateByLevel - the rows sorted by key
 
    Not Collective
 
@@ -135,32 +135,42 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
    Output Parameter:
 .  order - the order; its keys are there until the present step of planning ends
 */
-PetscErrorCode OrderCreate(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
+PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
 {
-  const PetscBool numerical = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_NONE);
-  const int       n = plan->pattern.n, k = part == PART_U || part == PART_UT, largest = (levels << shift) | ((1 << shift) - 1);
-  int            *start, *width, *sorted, mark;
-  size_t          bytes = 0;
-  void           *work;
+  const int n = plan->pattern.n, k = part == PART_U || part == PART_UT, largest = (levels << shift) | ((1 << shift) - 1);
+  int      *start, *width, mark;
+  size_t    bytes = 0;
+  void     *work;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(order, sizeof(*order)));
   PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &order->row));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &sorted));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &order->key));
   mark = plan->scratch.n;
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &start));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &width));
   PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, largest, NULL, NULL, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanLaunch(SyncILUKernelSort(work, &bytes, n, largest, key, sorted, order->row, plan->stream));
+  PlanLaunch(SyncILUKernelSort(work, &bytes, n, largest, key, order->key, order->row, plan->stream));
   CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelLevelWidth(n, levels, sorted, shift, start, width, plan->stream));
-  if (numerical) PlanLaunch(SyncILUKernelIota(n, part == PART_U || part == PART_LT, order->row, plan->stream));
+  PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, start, width, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &plan->width[k], width, sizeof(int)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  order->key        = numerical ? NULL : sorted;
   order->level_rows = levels ? (double)n / levels : 0.0;
   order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same, for strategies that take the rows in numerical order too, where that is asked for. */
+PetscErrorCode OrderCreate(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
+{
+  PetscFunctionBegin;
+  PlanCall(OrderCreateByLevel(plan, memory, part, key, levels, shift, order));
+  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) {
+    PlanLaunch(SyncILUKernelIota(plan->pattern.n, part == PART_U || part == PART_LT, order->row, plan->stream));
+    order->key       = NULL;
+    order->numerical = PETSC_TRUE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,6 +183,7 @@ PetscErrorCode OrderReverse(Plan *plan, DeviceMemory *memory, const Order *order
   PetscCall(PetscMemzero(reversed, sizeof(*reversed)));
   PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &reversed->row));
   PlanLaunch(SyncILUKernelReverse(n, order->row, reversed->row, plan->stream));
+  reversed->numerical  = order->numerical;
   reversed->throttle   = order->throttle;
   reversed->level_rows = order->level_rows;
   PetscFunctionReturn(PETSC_SUCCESS);

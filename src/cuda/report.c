@@ -106,7 +106,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (L->order.tiles) PetscCall(TilesView(&d->plan, viewer));
   else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
-                                     e->settings.analysis == SYNCILU_ANALYSIS_NONE   ? "numerical"
+                                     L->order.numerical                              ? "numerical"
                                      : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
                                      : d->plan.reversed                              ? "L by earliest level, U by latest"
                                                                                      : "by earliest level"));
