@@ -48,11 +48,12 @@ typedef enum {
    SyncILUUpdate - how the factorization on a GPU finds the entries that two rows share
 
    Values:
-+  SYNCILU_UPDATE_AUTO - the library chooses
-.  SYNCILU_UPDATE_VECT - 4 to 32 lanes have a row in shared memory, and search the entries that it has in
-                         common with each pivot row
--  SYNCILU_UPDATE_LIST - the plan has a list of where each update reads and writes; nothing is searched. Rows of
-                         more than 255 entries are shared by many warps
++  SYNCILU_UPDATE_AUTO     - the library chooses
+.  SYNCILU_UPDATE_VECT     - 4 to 32 lanes have a row in shared memory, and search the entries that it has in
+                             common with each pivot row
+.  SYNCILU_UPDATE_LEVELSET - likewise, level after level, successive levels of few rows in one block
+-  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
+                             of more than 255 entries are shared by many warps
 
    Level: advanced
 
@@ -60,11 +61,15 @@ typedef enum {
    `SYNCILU_UPDATE_VECT` is a strategy of Freire, Dufrechou, Ezzatti, PDP 2025. Other than in the paper, short
    rows get fewer than 32 lanes, and the shorter of two rows is searched in the longer one.
 
+   `SYNCILU_UPDATE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
+   with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
+
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
 typedef enum {
   SYNCILU_UPDATE_AUTO,
   SYNCILU_UPDATE_VECT,
+  SYNCILU_UPDATE_LEVELSET,
   SYNCILU_UPDATE_LIST
 } SyncILUUpdate;
 

@@ -148,7 +148,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|vect|list) - the strategy
+.  -pc_syncilu_update (auto|vect|levelset|list) - the strategy
 
    Level: advanced
 
@@ -193,7 +193,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|vect|list) - the strategy
+.  -pc_syncilu_update (auto|vect|levelset|list) - the strategy
 
    Level: advanced
 

@@ -300,7 +300,7 @@ PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
 */
 PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
 {
-  const PetscBool          updates = (PetscBool)(plan->settings->update != SYNCILU_UPDATE_VECT);
+  const PetscBool          updates = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_AUTO || plan->settings->update == SYNCILU_UPDATE_LIST);
   const PetscBool          reverse = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_AUTO && plan->part[0] == plan->part[1]);
   const int                mark    = plan->scratch.n;
   SyncILUDeviceStatistics *s       = &plan->statistics, *device;

@@ -7,10 +7,13 @@ PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolve
 
 const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveLevelsetOps, NULL};
 
-PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorVectOps;
+PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorVectOps, SyncILUFactorLevelsetOps;
 
-/* In the order in which they are tried. One of type SYNCILU_UPDATE_AUTO has no option value. */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps, &SyncILUFactorVectOps, NULL};
+/*
+   In the order in which they are tried; auto tries no further than vect. One of type SYNCILU_UPDATE_AUTO has no
+   option value.
+*/
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps, &SyncILUFactorVectOps, &SyncILUFactorLevelsetOps, NULL};
 
 /*
    ChooseSolve - the strategy of the triangular solves: the one that is asked for; auto takes the first of the
@@ -114,7 +117,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     if (!why[0]) {
       f->ops = ops;
       PetscCall((*ops->create)(f, why, sizeof(why)));
-      if (plan->unfit[0] && (!any || !SyncILUCUDAUpdates[u + 1])) PetscFunctionReturn(PETSC_SUCCESS);
+      if (plan->unfit[0] && (!any || ops->type == SYNCILU_UPDATE_VECT)) PetscFunctionReturn(PETSC_SUCCESS);
       if (plan->unfit[0]) PetscCall(PetscStrncpy(why, plan->unfit, sizeof(why)));
     }
     if (!why[0]) break;

@@ -1,0 +1,62 @@
+/*
+   Update strategy levelset: level after level, in numerical order too. Rows that shared memory is too small for
+   are kept in device memory.
+*/
+#include "cuda.h"
+#include "../../kernels/factor_levelset.h"
+#include "../../kernels/factor_vect.h"
+
+typedef struct {
+  FactorRows          rows;
+  SyncILUDeviceLevels levels;
+  SyncILUDeviceSearch search;
+} Levelset;
+
+static PetscErrorCode Create_Levelset(Factorization *f, char why[], size_t len)
+{
+  Plan                 *plan = f->plan;
+  const size_t          n    = (size_t)plan->pattern.n;
+  const double          mean = n ? (double)plan->nnz / (double)n : 0.0;
+  Levelset             *l;
+  FactorRows           *r;
+  SyncILUDeviceTriangle lower;
+
+  PetscFunctionBegin;
+  (void)why;
+  (void)len;
+  PetscCall(PetscNew(&l));
+  f->data  = l;
+  r        = &l->rows;
+  f->lanes = PetscMax(2, PlanLanes(plan, mean));
+  PlanCall(FactorRowsCreate(f, r));
+  PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
+  PlanCall(PlanLevelset(plan, &f->memory, lower, PART_L, f->lanes, INT_MAX, SYNCILU_BLOCK_FACTOR / 32, &r->order, &l->levels));
+  r->shared = (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> f->lanes)) - 1;
+  r->shared = PetscMin(plan->counts.longest_row, r->shared);
+  if (plan->counts.longest_row > r->shared) {
+    int *begin, total;
+
+    PlanCall(PlanAlloc(plan, &f->memory, (n + 1) * sizeof(int), &begin));
+    PlanLaunch(SyncILUKernelLongLengths((int)n, plan->pattern.ptr, r->shared, begin, plan->stream));
+    PlanCall(PlanOffsets(plan, (int)n, begin, &total));
+    PlanCall(PlanAlloc(plan, &f->memory, (size_t)total * plan->size, &l->search.scratch));
+    l->search.begin = begin;
+  }
+  if (plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor_Levelset(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
+                                      Factor *factor)
+{
+  Plan               *plan = f->plan;
+  const Levelset     *l    = (const Levelset *)f->data;
+  SyncILUDeviceFactor d;
+
+  PetscFunctionBegin;
+  PlanCall(FactorRowsBegin(f, &l->rows, values, piv, status, &d, factor));
+  PlanLaunch(SyncILUKernelFactorLevelset(plan->type, d, l->levels, l->search, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FactorOps SyncILUFactorLevelsetOps = {.type = SYNCILU_UPDATE_LEVELSET, .name = "levelset", .create = Create_Levelset, .factor = Factor_Levelset};
