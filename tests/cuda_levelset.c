@@ -10,7 +10,9 @@ with levels of given numbers of rows.\n\n";
 
 enum {
   LEVELS = 12,
-  SOLVE  = SYNCILU_BLOCK_LEVELSET / 32 /* slices that a level of a chain has at most */
+  /* slices that a level of a chain has at most */
+  SOLVE  = SYNCILU_BLOCK_LEVELSET / 32,
+  FACTOR = SYNCILU_BLOCK_FACTOR / 32
 };
 
 /* Rows of each level, for lanes that make every row a slice. */
@@ -18,25 +20,26 @@ static const struct {
   const char *name;
   int         levels, rows[LEVELS];
 } shapes[] = {
-  {"one row",                            1,  {1}                                                                                 },
-  {"one small level",                    1,  {SOLVE}                                                                             },
-  {"one level at the border of a chain", 1,  {SOLVE + 1}                                                                         },
-  {"one wide level",                     1,  {5 * SOLVE + 3}                                                                     },
-  {"a chain of rows",                    12, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}                                                },
-  {"a chain",                            6,  {3, SOLVE, 1, SOLVE - 1, 2, SOLVE}                                                  },
-  {"wide levels",                        3,  {3 * SOLVE, 2 * SOLVE + 1, 40}                                                      },
-  {"chains between wide levels",         9,  {50, 1, SOLVE, SOLVE + 1, SOLVE, 5, 2 * SOLVE, 1, 3 * SOLVE}                        },
-  {"wide levels between chains",         7,  {2, 1, 30, SOLVE, 5 * SOLVE, 1, 1}                                                  },
-  {"chains of one level",                8,  {1, SOLVE + 1, SOLVE, SOLVE + 1, 1, 2 * SOLVE, SOLVE - 1, 60}                       },
-  {"both sides of the border",           8,  {SOLVE - 1, SOLVE, SOLVE + 1, SOLVE, SOLVE - 1, SOLVE + 1, 2 * SOLVE, 2 * SOLVE + 1}}
+  {"one row",                            1,  {1}                                                                                        },
+  {"one small level",                    1,  {SOLVE}                                                                                    },
+  {"one level at the border of a chain", 1,  {SOLVE + 1}                                                                                },
+  {"one wide level",                     1,  {5 * SOLVE + 3}                                                                            },
+  {"a chain of rows",                    12, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}                                                       },
+  {"a chain",                            6,  {3, SOLVE, 1, SOLVE - 1, 2, SOLVE}                                                         },
+  {"wide levels",                        3,  {3 * SOLVE, 2 * SOLVE + 1, 40}                                                             },
+  {"chains between wide levels",         9,  {50, 1, SOLVE, SOLVE + 1, SOLVE, 5, 2 * SOLVE, 1, 3 * SOLVE}                               },
+  {"wide levels between chains",         7,  {2, 1, 30, SOLVE, 5 * SOLVE, 1, 1}                                                         },
+  {"chains of one level",                8,  {1, SOLVE + 1, SOLVE, SOLVE + 1, 1, 2 * SOLVE, SOLVE - 1, 60}                              },
+  {"both sides of the border",           8,  {SOLVE - 1, SOLVE, SOLVE + 1, SOLVE, SOLVE - 1, SOLVE + 1, 2 * SOLVE, 2 * SOLVE + 1}       },
+  {"both sides of the other border",     9,  {FACTOR - 1, FACTOR, FACTOR + 1, FACTOR, 1, FACTOR + 1, 2 * FACTOR, 2 * FACTOR + 1, FACTOR}}
 };
 enum {
   SHAPES = sizeof(shapes) / sizeof(shapes[0])
 };
 
 /*
-   A matrix whose L has levels of so many rows: a row depends on rows of the level before its own, and maybe on
-   earlier ones. The rows of a level do not follow each other but where they must.
+   A matrix whose L has levels of so many rows: a row depends on one of the level before its own, and maybe on
+   earlier ones.
 */
 static PetscErrorCode Shaped(const int rows[], int levels, PetscBool symmetric, PetscRandom rand, Mat *A)
 {
@@ -149,6 +152,33 @@ static PetscErrorCode CheckSolutions(SyncILUEngine e, const Case *c, PetscInt nr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The tasks of L by blocks of other sizes. */
+static PetscErrorCode CheckOthers(SyncILUEngine e, const int *slices, int levels, const char *what)
+{
+  const int warps[] = {1, 3, FACTOR, 32};
+  Plan     *plan    = &((CUDA *)e->data)->plan;
+  int       before;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < sizeof(warps) / sizeof(warps[0]); k++) {
+    DeviceMemory          memory = {NULL, 0, 0, 0};
+    SyncILUDeviceLevels   l;
+    SyncILUDeviceTriangle rows;
+    Order                 order;
+    char                  size[192];
+
+    PetscCall(PetscSNPrintf(size, sizeof(size), "%s, %d warps", what, warps[k]));
+    PetscCall(PlanEnter(plan, &before));
+    PetscCall(PlanTriangle(plan, &plan->scratch, PART_L, &rows));
+    PetscCall(PlanLevelset(plan, &memory, rows, PART_L, 5, INT_MAX, warps[k], &order, &l));
+    CHECK(!plan->unfit[0], "%s: %s", size, plan->unfit);
+    if (!plan->unfit[0]) PetscCall(CheckTasks(&l, plan->stream, slices, levels, size));
+    PetscCall(PlanRelease(plan, &memory, 0));
+    PetscCall(PlanLeave(plan, before));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the solve's two triangles and their transposes have for tasks. */
 static PetscErrorCode CheckTriangles(SyncILUEngine e, const int *slices, int levels, const char *what)
 {
@@ -169,6 +199,8 @@ static PetscErrorCode CheckTriangles(SyncILUEngine e, const int *slices, int lev
 static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis analysis, PetscInt lanes, const int *slices, int levels)
 {
   const PetscInt  nrhs[] = {1, 2, NRHS};
+  const size_t    size   = (size_t)(c->nl + c->nu + c->n);
+  PetscScalar    *first;
   SyncILUSettings settings;
   SyncILUEngine   e;
   char            what[160], view[4096];
@@ -176,6 +208,7 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
   PetscFunctionBegin;
   SyncILUSettingsInitialize(&settings);
   settings.backend     = SYNCILU_BACKEND_CUDA;
+  settings.update      = SYNCILU_UPDATE_LEVELSET;
   settings.solve       = SYNCILU_SOLVE_LEVELSET;
   settings.analysis    = analysis;
   settings.vector_size = lanes;
@@ -183,6 +216,7 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
   PetscCall(PetscSNPrintf(what, sizeof(what), "%s, analysis %s, %" PetscInt_FMT " lanes", name, SyncILUAnalyses[analysis], lanes));
   Watch("%s", what);
   PetscCall(EngineCreate(&settings, c, &e));
+  PetscCall(PetscMalloc1(size, &first));
   for (int run = 0; run < 2; run++) {
     const PetscScalar *lval, *uval, *dinv;
     PetscInt           row;
@@ -191,11 +225,21 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
     PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
     row = FactorFirstDifference(c, lval, uval, dinv, 1e-12);
     CHECK(row == c->n, "%s: row %" PetscInt_FMT " of the factor differs, run %d", what, row, run);
+    if (run)
+      CHECK(!memcmp(first, lval, (size_t)c->nl * sizeof(*lval)) && !memcmp(first + c->nl, uval, (size_t)c->nu * sizeof(*uval)) &&
+              !memcmp(first + c->nl + c->nu, dinv, (size_t)c->n * sizeof(*dinv)),
+            "%s: two factorizations differ", what);
+    memcpy(first, lval, (size_t)c->nl * sizeof(*lval));
+    memcpy(first + c->nl, uval, (size_t)c->nu * sizeof(*uval));
+    memcpy(first + c->nl + c->nu, dinv, (size_t)c->n * sizeof(*dinv));
     for (size_t k = 0; k < sizeof(nrhs) / sizeof(nrhs[0]); k++) PetscCall(CheckSolutions(e, c, nrhs[k], what));
   }
+  PetscCall(PetscFree(first));
   PetscCall(CheckTriangles(e, slices, levels, what));
+  PetscCall(CheckOthers(e, lanes == 32 ? slices : NULL, levels, what));
   PetscCall(EngineView(e, view, sizeof(view)));
-  CHECK(CheckViewSays(view, "solve", "levelset") && CheckViewSays(view, "order", analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level" : "by earliest level"),
+  CHECK(CheckViewSays(view, "factorization", "levelset") && CheckViewSays(view, "solve", "levelset") &&
+          CheckViewSays(view, "order", analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level" : "by earliest level"),
         "%s: the view says\n%s", what, view);
   PetscCall(SyncILUEngineDestroy(&e));
   PetscFunctionReturn(PETSC_SUCCESS);
