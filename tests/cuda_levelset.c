@@ -200,7 +200,7 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
 {
   const PetscInt  nrhs[] = {1, 2, NRHS};
   const size_t    size   = (size_t)(c->nl + c->nu + c->n);
-  PetscScalar    *first;
+  PetscScalar    *factor[2];
   SyncILUSettings settings;
   SyncILUEngine   e;
   char            what[160], view[4096];
@@ -216,7 +216,7 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
   PetscCall(PetscSNPrintf(what, sizeof(what), "%s, analysis %s, %" PetscInt_FMT " lanes", name, SyncILUAnalyses[analysis], lanes));
   Watch("%s", what);
   PetscCall(EngineCreate(&settings, c, &e));
-  PetscCall(PetscMalloc1(size, &first));
+  PetscCall(PetscMalloc2(size, &factor[0], size, &factor[1]));
   for (int run = 0; run < 2; run++) {
     const PetscScalar *lval, *uval, *dinv;
     PetscInt           row;
@@ -225,16 +225,13 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
     PetscCall((*e->ops->values)(e, &lval, &uval, &dinv));
     row = FactorFirstDifference(c, lval, uval, dinv, 1e-12);
     CHECK(row == c->n, "%s: row %" PetscInt_FMT " of the factor differs, run %d", what, row, run);
-    if (run)
-      CHECK(!memcmp(first, lval, (size_t)c->nl * sizeof(*lval)) && !memcmp(first + c->nl, uval, (size_t)c->nu * sizeof(*uval)) &&
-              !memcmp(first + c->nl + c->nu, dinv, (size_t)c->n * sizeof(*dinv)),
-            "%s: two factorizations differ", what);
-    memcpy(first, lval, (size_t)c->nl * sizeof(*lval));
-    memcpy(first + c->nl, uval, (size_t)c->nu * sizeof(*uval));
-    memcpy(first + c->nl + c->nu, dinv, (size_t)c->n * sizeof(*dinv));
+    PetscCall(PetscArraycpy(factor[run], lval, c->nl));
+    PetscCall(PetscArraycpy(factor[run] + c->nl, uval, c->nu));
+    PetscCall(PetscArraycpy(factor[run] + c->nl + c->nu, dinv, c->n));
     for (size_t k = 0; k < sizeof(nrhs) / sizeof(nrhs[0]); k++) PetscCall(CheckSolutions(e, c, nrhs[k], what));
   }
-  PetscCall(PetscFree(first));
+  CHECK(!memcmp(factor[0], factor[1], size * sizeof(**factor)), "%s: two factorizations differ", what);
+  PetscCall(PetscFree2(factor[0], factor[1]));
   PetscCall(CheckTriangles(e, slices, levels, what));
   PetscCall(CheckOthers(e, lanes == 32 ? slices : NULL, levels, what));
   PetscCall(EngineView(e, view, sizeof(view)));
