@@ -105,7 +105,9 @@ PetscErrorCode PlanCheckLaunch(Plan *plan, cudaError_t err)
   PetscFunctionBegin;
   if (err == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError(); /* not another call's business */
-    PetscCall(PetscStrncpy(plan->unfit, "out of memory on the device, which is to load a kernel", sizeof(plan->unfit)));
+    PetscCall(PetscStrncpy(plan->unfit,
+                           "out of memory on the device, which is to load a kernel (CUDA_MODULE_LOADING=EAGER loads all of them when a program starts)",
+                           sizeof(plan->unfit)));
   } else CallCUDA(err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
