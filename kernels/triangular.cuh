@@ -105,29 +105,34 @@ __device__ __forceinline__ int split_ticket(Ticket t, int groups, int *group)
 }
 
 /*
-   Subtracts the products of every step-th entry from e to end - 1, whose columns name the numbers of x that the
-   row waits for: they belong to lower tickets. All lanes of a warp call it together, each with its own entries.
+   Subtracts the product of one entry, where a lane has one (mine), whose column names the number of x that the
+   row waits for: it belongs to a lower ticket. All lanes of a warp call it together, each with its own entry.
 */
 template <typename V, int R>
-__device__ __forceinline__ void subtract_entries(const SyncILUDeviceTriangle &m, const V *__restrict__ val, const V *x, int e, int end, int step, V *sum)
+__device__ __forceinline__ void subtract_entry(bool mine, int column, V v, const V *x, V *sum)
 {
   V y[R];
 
+#pragma unroll
+  for (int r = 0; r < R; r++) y[r] = V(0);
+  if (mine) load_values<V, R>(x + (size_t)column * R, y);
+  while (__any_sync(FULL, !are_set<V, R>(y))) {
+    if (!are_set<V, R>(y)) load_values<V, R>(x + (size_t)column * R, y);
+  }
+  if (mine) {
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] -= v * y[r];
+  }
+}
+
+/* The same for every step-th entry from e to end - 1 of the pattern. */
+template <typename V, int R>
+__device__ __forceinline__ void subtract_entries(const SyncILUDeviceTriangle &m, const V *__restrict__ val, const V *x, int e, int end, int step, V *sum)
+{
   for (; __any_sync(FULL, e < end); e += step) {
     const bool mine = e < end;
-    const int  c    = mine ? m.col[e] : 0;
-    const V    v    = mine ? val[m.src ? m.src[e] : e] : V(0);
 
-#pragma unroll
-    for (int r = 0; r < R; r++) y[r] = V(0);
-    if (mine) load_values<V, R>(x + (size_t)c * R, y);
-    while (__any_sync(FULL, !are_set<V, R>(y))) {
-      if (!are_set<V, R>(y)) load_values<V, R>(x + (size_t)c * R, y);
-    }
-    if (mine) {
-#pragma unroll
-      for (int r = 0; r < R; r++) sum[r] -= v * y[r];
-    }
+    subtract_entry<V, R>(mine, mine ? m.col[e] : 0, mine ? val[m.src ? m.src[e] : e] : V(0), x, sum);
   }
 }
 

@@ -267,6 +267,10 @@ PETSC_INTERN PetscErrorCode EllCreate(Plan *, DeviceMemory *, SyncILUDeviceTrian
 PETSC_INTERN int            EllLanes(const Plan *, Part);
 PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
 
+/* solve_mr.c: rows of one level and size class in slices, which the strategy hyb takes too. */
+
+PETSC_INTERN PetscErrorCode MrCreate(Triangle *, SyncILUSlice **, int *);
+
 /* strategies.c: the tables of strategies, and the rule that chooses among them. */
 
 typedef struct _Factorization Factorization;

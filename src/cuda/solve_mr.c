@@ -11,26 +11,45 @@ typedef struct {
   int           slices;
 } Mr;
 
-static PetscErrorCode Create_Mr(Triangle *t)
+/*
+   MrCreate - the order of a triangle by level and size class, and its slices
+
+   Not Collective
+
+   Input Parameter:
+.  t - the triangle
+
+   Output Parameters:
++  slice  - the slices, without widths and offsets
+-  slices - how many there are
+*/
+PetscErrorCode MrCreate(Triangle *t, SyncILUSlice **slice, int *slices)
 {
   Plan *plan = t->plan;
   int  *level, levels;
-  Mr   *mr;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&mr));
-  t->data  = mr;
-  t->lanes = PetscMin(5, Log2Ceil((double)plan->counts.longest[t->part == PART_U || t->part == PART_UT]));
+  t->lanes = PetscMin(5, Log2Ceil((double)t->rows.longest));
   PlanCall(PlanGetLevels(plan, t->part, &level, &levels));
   if (levels > INT_MAX >> (SYNCILU_CLASS_BITS + 1)) {
-    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d levels, too many for the keys of solve strategy mr", levels));
+    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d levels, too many for the keys of solve strategy %s", levels, SyncILUSolves[t->ops->type]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanLaunch(SyncILUKernelClassKeys(t->rows, level, plan->stream));
   PlanCall(OrderCreate(plan, &t->memory, t->part, level, levels, SYNCILU_CLASS_BITS, &t->order));
   /* rows that are keys themselves end a slice each */
-  PlanCall(
-    PlanSlices(plan, &t->memory, t->rows, t->order.row, t->order.key ? t->order.key : t->order.row, SYNCILU_LANES_BY_LENGTH, INT_MAX, &mr->slice, &mr->slices));
+  PlanCall(PlanSlices(plan, &t->memory, t->rows, t->order.row, t->order.key ? t->order.key : t->order.row, SYNCILU_LANES_BY_LENGTH, INT_MAX, slice, slices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create_Mr(Triangle *t)
+{
+  Mr *mr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&mr));
+  t->data = mr;
+  PetscCall(MrCreate(t, &mr->slice, &mr->slices));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
