@@ -100,13 +100,23 @@ typedef enum {
 +  SYNCILU_SOLVE_AUTO     - the library chooses
 .  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
+.  SYNCILU_SOLVE_HYB      - the same, from the 32 entries of each warp side by side; rows of more entries go on in
+                            CSR
 .  SYNCILU_SOLVE_LEVELSET - level after level, successive levels of few rows in one block, from CSR
 -  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
                             padded to the same length
 
    Level: advanced
 
-   Note:
+   Notes:
+   `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
+   Republica, 2025, chapter 4. By the names given there, `SYNCILU_SOLVE_MR` is SpTRSV_mr with
+   `SYNCILU_ANALYSIS_ASAP` and SpTRSV_Lev with `SYNCILU_ANALYSIS_ALAP`; `SYNCILU_SOLVE_HYB` is SpTRSV_Fmt with
+   the first and SpTRSV_FL with the second, from the storage HYB_syncfree.
+
+   In numerical order a row has a warp of its own. `SYNCILU_SOLVE_HYB` then takes room for 32 entries a row, as
+   it does wherever levels have few rows; what it takes stands in the bytes held that the view shows.
+
    `SYNCILU_SOLVE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
    with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
 
@@ -116,6 +126,7 @@ typedef enum {
   SYNCILU_SOLVE_AUTO,
   SYNCILU_SOLVE_CSR,
   SYNCILU_SOLVE_MR,
+  SYNCILU_SOLVE_HYB,
   SYNCILU_SOLVE_LEVELSET,
   SYNCILU_SOLVE_ELL
 } SyncILUSolve;

@@ -319,8 +319,8 @@ MAT_GETTER(Prefetch, PetscBool)
    Note:
    Takes effect at the next symbolic phase. The factorization takes at least 4 lanes, 32 in numerical order,
    and for `SYNCILU_UPDATE_LIST` as many as its longest row needs; where it is one triangular solve, it takes
-   what that takes. `SYNCILU_SOLVE_CSR` always takes 32, `SYNCILU_SOLVE_MR` about as many as a row has entries.
-   The view says how many.
+   what that takes. `SYNCILU_SOLVE_CSR` always takes 32, `SYNCILU_SOLVE_MR` and
+   `SYNCILU_SOLVE_HYB` about as many as a row has entries. The view says how many.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`, `PCSyncILUGetVectorSize()`,
 `MatSyncILUSetVectorSize()`
@@ -484,7 +484,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|levelset|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell) - the strategy
 
    Level: advanced
 
@@ -523,7 +523,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|levelset|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell) - the strategy
 
    Level: advanced
 

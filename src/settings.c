@@ -6,7 +6,7 @@
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
 const char *const SyncILUUpdates[]  = {"auto", "vect", "levelset", "list", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
-const char *const SyncILUSolves[]   = {"auto", "csr", "mr", "levelset", "ell", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
+const char *const SyncILUSolves[]   = {"auto", "csr", "mr", "hyb", "levelset", "ell", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
 
 static PetscErrorCode CheckBackend(SyncILUBackend v)
 {

@@ -3,9 +3,9 @@
 */
 #include "cuda.h"
 
-PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveLevelsetOps;
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps;
 
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveLevelsetOps, NULL};
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps, NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorVectOps, SyncILUFactorLevelsetOps;
 
