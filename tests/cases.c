@@ -53,7 +53,8 @@ static const CaseLine small[] = {
   {"15pt:5x3x7",       0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_TILES,  "list/auto/auto",                                               NULL},
   {"27pt:5x4x4",       0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_SKEWED, ONE,                                                            NULL},
   {"elasticity:6x5x4", 0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_POINTS, ONE,                                                            NULL},
-  {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE,                                                            NULL}
+  {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE,                                                            NULL},
+  {"classes",          300,  NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/*/asap auto/*/none",                                      NULL}
 };
 
 /*
@@ -84,8 +85,8 @@ static const CaseLine main_lines[] = {
   {"diagonal 7pt 27pt_random hubs",             100003, NATURAL, 0, 0.9, NULL, 1, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"bidiagonal 5pt 15pt_rcm",                   100003, NATURAL, 0, 1.0, NULL, 1, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"tridiagonal 5pt_random 7pt_random 15pt",    100003, RCM,     0, 0.0, NULL, 1, 2, 0,  ORDER_ANY, FEW,           NULL},
-  {"longrows",                                  3001,   NATURAL, 0, 0.0, NULL, 2, 4, 0,  ORDER_ANY, PAIRS,         NULL},
-  {"longrows",                                  3001,   RCM,     0, 0.9, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
+  {"longrows classes",                          3001,   NATURAL, 0, 0.0, NULL, 2, 4, 0,  ORDER_ANY, PAIRS,         NULL},
+  {"longrows classes",                          3001,   RCM,     0, 0.9, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"7pt",                                       1000,   RCM,     0, 0.0, NULL, 1, 0, 71, ORDER_ANY, "auto/*/auto", NULL},
   {"27pt",                                      40000,  RCM,     0, 0.0, NULL, 1, 0, 71, ORDER_ANY, "auto/*/auto", NULL}
 };
@@ -153,16 +154,18 @@ static const CaseLine values[] = {
   {"15pt",        729,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  EACH, NULL},
   {"27pt",        512,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, EACH, NULL},
   {"elasticity",  648,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_POINTS, EACH, NULL},
+  {"classes",     700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
   {"denserow",    1100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
   {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH, NULL}
 };
 static const CaseLine values_small[] = {
-  {"7pt_random",  27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW, NULL},
-  {"arrow",       35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW, NULL},
-  {"tridiagonal", 3,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE, NULL},
-  {"diagonal",    1,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE, NULL},
-  {"7pt:5x4x3",   0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE, NULL},
-  {"27pt:5x4x4",  0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE, NULL}
+  {"7pt_random",  27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW, NULL},
+  {"arrow",       35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW, NULL},
+  {"classes",     150, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW, NULL},
+  {"tridiagonal", 3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE, NULL},
+  {"diagonal",    1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE, NULL},
+  {"7pt:5x4x3",   0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE, NULL},
+  {"27pt:5x4x4",  0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE, NULL}
 };
 
 /* Shifts of pivots, likewise. */

@@ -39,6 +39,7 @@ const char *const GeneratePatterns[] = {"diagonal",
                                         "triangles_morton",
                                         "15pt_morton",
                                         "quadtree",
+                                        "classes",
                                         NULL};
 
 /* What stands on the points of a grid. */
@@ -386,11 +387,12 @@ typedef enum {
   BAND,
   LONGROWS,
   HUBS,
+  CLASSES,
   QUADTREE,
   KINDS
 } Kind;
 static const char *const kinds[KINDS] = {"diagonal", "bidiagonal", "tridiagonal", "tridiagonal2", "arrow",    "arrowup", "denserow", "densecolumn",
-                                         "random",   "random200",  "powerlaw",    "band",         "longrows", "hubs",    "quadtree"};
+                                         "random",   "random200",  "powerlaw",    "band",         "longrows", "hubs",    "classes",  "quadtree"};
 
 /* Entries in the columns from first to last, as far as there are such. */
 static PetscErrorCode AddRange(Rows *r, PetscInt n, PetscInt first, PetscInt last)
@@ -461,6 +463,14 @@ static PetscErrorCode FillRow(Rows *r, Kind kind, PetscInt i, PetscRandom rand)
     PetscCall(AddRange(r, n, i + 40, i + 40));
     if (i % 32 == 31) PetscCall(AddRange(r, n, i - 30, i + 30));
     break;
+  case CLASSES: {
+    const PetscInt length[] = {0, 1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200}, lengths = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(length);
+    const PetscInt away = PetscMin(160, n / 8), l = length[i % lengths], u = length[(5 * i + 3) % lengths];
+
+    PetscCall(AddRange(r, n, i - away - l + 1, i - away));
+    PetscCall(AddRange(r, n, i + away, i + away + u - 1));
+    break;
+  }
   default:
     break;
   }

@@ -10,7 +10,8 @@
    Names without a grid: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random (8
    entries a row), random200, powerlaw, band (21 entries a row), longrows (one row of a hundred has up to 1501
    entries, the others 9), tridiagonal2 (two more entries in one row of L), hubs (three diagonals, 40 apart,
-   and every 32nd row has 30 more entries on each side), quadtree (finite volumes on squares that become smaller
+   and every 32nd row has 30 more entries on each side), classes (beside the diagonal 0, 1, 2, ... 64, 65, 200 entries
+   on each side, around the powers of two, so that levels have rows of all lengths), quadtree (finite volumes on squares that become smaller
    towards a circle). On grids: 5pt, 7pt, 27pt, 25pt (four neighbors on each side in each direction), 15pt
    (linear finite elements on tetrahedra), triangles (likewise, on squares that are cut along one of their
    diagonals each), elasticity (three unknowns a point, 81 entries a row), blocks (five unknowns a point, 35

@@ -1,5 +1,5 @@
 static char help[] = "The rooms of the CUDA backend one by one, without an engine: orders against the host's levels, storage against CSR,\n\
-transposes; what auto leaves to the host; fingerprints.\n\n";
+transposes; slices by size class; what auto leaves to the host; fingerprints.\n\n";
 
 #include "check.h"
 #include "case.h"
@@ -8,8 +8,8 @@ transposes; what auto leaves to the host; fingerprints.\n\n";
 #include "gpu_case.h"
 #include "gpu.h"
 
-static const char *const matrices[] = {"diagonal:50", "tridiagonal:2200", "arrow:70",       "denserow:90",     "random:400",
-                                       "7pt:9x6x7",   "27pt:5x4x4",       "15pt_rcm:6x5x4", "elasticity:4x3x3"};
+static const char *const matrices[] = {"diagonal:50", "tridiagonal:2200", "arrow:70",       "denserow:90",      "random:400",
+                                       "7pt:9x6x7",   "27pt:5x4x4",       "15pt_rcm:6x5x4", "elasticity:4x3x3", "classes:1025"};
 enum {
   MATRICES = sizeof(matrices) / sizeof(matrices[0])
 };
@@ -210,6 +210,106 @@ static PetscErrorCode TestTriangles(const Case *c, const char *name, const Solve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ReadInts(const Plan *plan, const int *device, int n, int **out)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, out));
+  PetscCall(DeviceReadBack(plan->stream, *out, device, (size_t)n * sizeof(int)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The size class of a row of so many entries. */
+static int Class(int entries)
+{
+  int k = 0;
+
+  while (k < 6 && entries > (k ? 1 << (k - 1) : 0)) k++;
+  return k;
+}
+
+/*
+   The storage of hyb, lane by lane: the entries of rows that are of one class and do not depend on each other,
+   padding, and where the rows of more than 32 entries go on. Values are numbered on the pattern.
+*/
+static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis analysis)
+{
+  const SolveOps *ops = NULL;
+  double         *number, *device, *val;
+  Triangle        t[4];
+  Factor          factor;
+  Room            room;
+
+  PetscFunctionBegin;
+  Watch("storage of hyb for %s", name);
+  for (int s = 0; SyncILUCUDASolves[s]; s++) {
+    if (SyncILUCUDASolves[s]->type == SYNCILU_SOLVE_HYB) ops = SyncILUCUDASolves[s];
+  }
+  PetscCall(RoomCreate(c, analysis, PETSC_FALSE, &room));
+  PetscCall(PetscMalloc1(room.plan.nnz, &number));
+  for (int e = 0; e < room.plan.nnz; e++) number[e] = e;
+  PetscCall(Upload(number, (size_t)room.plan.nnz * sizeof(*number), &device));
+  PetscCall(PetscMemzero(&factor, sizeof(factor)));
+  factor.w.values.a = factor.u.values.a = device;
+  factor.d                              = device;
+  for (int part = 0; part < 4; part++) {
+    const SyncILUDeviceTriangle *rows = &t[part].rows;
+    const SyncILUDeviceEll      *ell;
+    SyncILUSlice                *slice;
+    const int                    n = (int)c->n;
+    int                         *begin, *end, *rowcol, *src, *order, *col, *of, wrong = 0, alone = 0, next = 0;
+    char                         what[128];
+
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%s, part %d of %s", SyncILUAnalyses[analysis], part, name));
+    PetscCall(TriangleCreate(&room.plan, ops, (Part)part, part < 2 ? NULL : &t[part - 2], &t[part]));
+    PetscCall(TriangleUpdate(&t[part], &factor));
+    ell = (const SyncILUDeviceEll *)t[part].data;
+    PetscCall(ReadInts(&room.plan, rows->begin, n, &begin));
+    PetscCall(ReadInts(&room.plan, rows->end, n, &end));
+    PetscCall(ReadInts(&room.plan, rows->col, part < 2 ? room.plan.nnz : rows->entries, &rowcol));
+    PetscCall(ReadInts(&room.plan, rows->src, rows->src ? rows->entries : 0, &src));
+    PetscCall(ReadInts(&room.plan, ell->order, n, &order));
+    PetscCall(ReadInts(&room.plan, ell->col, 32 * ell->slices, &col));
+    PetscCall(PetscMalloc3(ell->slices, &slice, 32 * ell->slices, &val, n, &of));
+    PetscCall(DeviceReadBack(room.plan.stream, slice, ell->slice, (size_t)ell->slices * sizeof(*slice)));
+    PetscCall(DeviceReadBack(room.plan.stream, val, ell->val, (size_t)ell->slices * 32 * sizeof(*val)));
+    for (int i = 0; i < n; i++) of[i] = -1;
+    for (int s = 0; s < ell->slices; s++) {
+      const int lanes = 1 << (slice[s].shape & 7), count = slice[s].shape >> 3;
+
+      if (slice[s].first != next || count < 1 || count * lanes > 32) wrong++;
+      next += count;
+      for (int k = 0; k < count; k++) of[order[slice[s].first + k]] = s;
+      for (int lane = 0; lane < 32; lane++) {
+        const int i = lane / lanes < count ? order[slice[s].first + lane / lanes] : -1, b = i < 0 ? 0 : begin[i] + rows->skip, length = i < 0 ? 0 : end[i] - b;
+        const int e = b + lane % lanes - (length > 32), at = 32 * s + lane;
+
+        if (length > 32 && lane == 0) wrong += col[at] != b || val[at] != end[i];
+        else if (i >= 0 && e < end[i]) {
+          wrong += col[at] != rowcol[e] || val[at] != (src ? src[e] : e);
+          alone += of[rowcol[e]] == s;
+        } else wrong += col[at] != -1;
+        if (i < 0) continue;
+        wrong += Class(length) != Class(end[order[slice[s].first]] - begin[order[slice[s].first]] - rows->skip) || lanes < PetscMin(length, 32);
+        for (int q = e + 32; length > 32 && q < end[i]; q += 32) alone += of[rowcol[q]] == s;
+      }
+    }
+    CHECK(next == n && wrong == 0, "%s: %d lanes of %d slices are wrong, %d of %d rows are there", what, wrong, ell->slices, next, n);
+    CHECK(alone == 0, "%s: %d entries are of rows in the same slice", what, alone);
+    PetscCall(PetscFree3(slice, val, of));
+    PetscCall(PetscFree(begin));
+    PetscCall(PetscFree(end));
+    PetscCall(PetscFree(rowcol));
+    PetscCall(PetscFree(src));
+    PetscCall(PetscFree(order));
+    PetscCall(PetscFree(col));
+  }
+  for (int part = 3; part >= 0; part--) PetscCall(TriangleDestroy(&t[part]));
+  CallCUDA(cudaFree(device));
+  PetscCall(PetscFree(number));
+  PetscCall(RoomDestroy(&room));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* auto leaves a chain to the host, and says why; other matrices and other wishes stay on the device. */
 static PetscErrorCode TestChoice(PetscRandom rand)
 {
@@ -299,6 +399,7 @@ int main(int argc, char **argv)
       PetscCall(TestTriangles(&c[m], matrices[m], SyncILUCUDASolves[s], PETSC_FALSE));
       if (SyncILUCUDASolves[s]->tiles) PetscCall(TestTriangles(&c[m], matrices[m], SyncILUCUDASolves[s], PETSC_TRUE));
     }
+    for (int a = 0; a < 4; a++) PetscCall(TestHyb(&c[m], matrices[m], analyses[a]));
     PetscCall(TestFingerprint(&c[m], matrices[m]));
   }
   PetscCall(TestChoice(rand));
