@@ -49,17 +49,21 @@ typedef enum {
 
    Values:
 +  SYNCILU_UPDATE_AUTO     - the library chooses
-.  SYNCILU_UPDATE_VECT     - 4 to 32 lanes have a row in shared memory, and search the entries that it has in
-                             common with each pivot row
+.  SYNCILU_UPDATE_SHARED   - 32 lanes have a row, and compare 32 of its columns with 32 of a reference row at a
+                             time
+.  SYNCILU_UPDATE_VECT     - 32 lanes have a row, and each searches for a column of it in the reference row;
+                             where both rows together have at most 128 entries, as SHARED
+.  SYNCILU_UPDATE_ADAPT    - 4 to 32 lanes have a row, as many as suit the mean row, and search
 .  SYNCILU_UPDATE_LEVELSET - likewise, level after level, successive levels of few rows in one block
 -  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              of more than 255 entries are shared by many warps
 
    Level: advanced
 
-   Note:
-   `SYNCILU_UPDATE_VECT` is a strategy of Freire, Dufrechou, Ezzatti, PDP 2025. Other than in the paper, short
-   rows get fewer than 32 lanes, and the shorter of two rows is searched in the longer one.
+   Notes:
+   `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_UPDATE_ADAPT` are strategies of Freire, Dufrechou,
+   Ezzatti, PDP 2025. Other than there, columns of the shorter of two rows are searched in the longer one, and of a
+   reference row those entries alone are waited for that update the current one.
 
    `SYNCILU_UPDATE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
    with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
@@ -68,7 +72,9 @@ typedef enum {
 E*/
 typedef enum {
   SYNCILU_UPDATE_AUTO,
+  SYNCILU_UPDATE_SHARED,
   SYNCILU_UPDATE_VECT,
+  SYNCILU_UPDATE_ADAPT,
   SYNCILU_UPDATE_LEVELSET,
   SYNCILU_UPDATE_LIST
 } SyncILUUpdate;
@@ -179,8 +185,8 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetBackend(PC, SyncILUBackend);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetBackend(PC, SyncILUBackend *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetUpdate(PC, SyncILUUpdate);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetUpdate(PC, SyncILUUpdate *);
-SYNCILU_EXTERN PetscErrorCode PCSyncILUSetPrefetch(PC, PetscBool);
-SYNCILU_EXTERN PetscErrorCode PCSyncILUGetPrefetch(PC, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetPrefetch(PC, PetscBool3);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetPrefetch(PC, PetscBool3 *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetVectorSize(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetVectorSize(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetAnalysis(PC, SyncILUAnalysis);
@@ -199,8 +205,8 @@ SYNCILU_EXTERN PetscErrorCode MatSyncILUSetBackend(Mat, SyncILUBackend);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetBackend(Mat, SyncILUBackend *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetUpdate(Mat, SyncILUUpdate);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetUpdate(Mat, SyncILUUpdate *);
-SYNCILU_EXTERN PetscErrorCode MatSyncILUSetPrefetch(Mat, PetscBool);
-SYNCILU_EXTERN PetscErrorCode MatSyncILUGetPrefetch(Mat, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetPrefetch(Mat, PetscBool3);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetPrefetch(Mat, PetscBool3 *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetVectorSize(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetVectorSize(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetAnalysis(Mat, SyncILUAnalysis);

@@ -19,6 +19,13 @@ __global__ void upper_lengths_kernel(SyncILUDevicePattern p, int *__restrict__ l
   if (i < p.n) length[i] = p.ptr[i + 1] - p.diag[i] - 1;
 }
 
+__global__ void long_lengths_kernel(int n, const int *__restrict__ ptr, int shared, int *__restrict__ length)
+{
+  const long long i = global_thread();
+
+  if (i < n) length[i] = ptr[i + 1] - ptr[i] > shared ? ptr[i + 1] - ptr[i] : 0;
+}
+
 /* 1 / pivot in the order of the positions. */
 template <typename V>
 __global__ void reciprocals_kernel(int n, const V *__restrict__ pivot, const int *__restrict__ order, V *__restrict__ out)
@@ -137,6 +144,11 @@ cudaError_t SyncILUKernelExcess(SyncILUValueType type, SyncILUDevicePattern p, S
 cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern p, int *length, cudaStream_t stream)
 {
   LAUNCH(upper_lengths_kernel, (long long)p.n, stream, p, length);
+}
+
+cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t stream)
+{
+  LAUNCH(long_lengths_kernel, (long long)n, stream, n, ptr, shared, length);
 }
 
 cudaError_t SyncILUKernelReciprocals(SyncILUValueType type, int n, const void *pivot, const int *order, void *out, cudaStream_t stream)

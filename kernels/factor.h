@@ -29,6 +29,9 @@ extern cudaError_t SyncILUKernelExcess(SyncILUValueType, SyncILUDevicePattern, S
 /* Entries of each row of U. */
 extern cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern, int *length, cudaStream_t);
 
+/* Entries of each row that has more than `shared`; 0 for the others. */
+extern cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t);
+
 /* The reciprocals of the pivots of rows order[p], or of rows p with order NULL. */
 extern cudaError_t SyncILUKernelReciprocals(SyncILUValueType, int n, const void *pivot, const int *order, void *out, cudaStream_t);
 

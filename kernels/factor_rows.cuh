@@ -1,5 +1,6 @@
 /*
-   The numeric factorization by rows on a given pattern: the kernel of the update strategies list and vect.
+   The numeric factorization by rows on a given pattern: the kernel of all update strategies but that of
+   diagonal-only updates.
 
    The factor is in Crout form: A = (W + D)(I + U'), W the unscaled strictly lower part (w_ik = l_ik d_k), D
    the pivots, U' the upper part divided by the pivot of its row (u'_kj = u_kj / d_k). A row publishes its u'
@@ -10,6 +11,9 @@
 
    A task is a warp's: the rows it takes, which belong to one level. What a row needs of others are the U' of
    its reference rows, those whose columns its entries of W name.
+
+   The documents wait for a flag of a reference row and subtract l_ik u_kj with l_ik = a_ik / d_k. Here each u'
+   is its own flag, and an entry that the two rows do not share is not waited for.
 */
 #ifndef SYNCILU_FACTOR_ROWS_CUH
 #define SYNCILU_FACTOR_ROWS_CUH
@@ -27,6 +31,34 @@ namespace syncilu
 {
 
 /*
+   How updates are found where no list says it. SyncILUDeviceSearch itself: by searches. These two: by compare(),
+   and by either, as the two rows are short or not.
+*/
+struct Compare : SyncILUDeviceSearch { };
+struct CompareShort : SyncILUDeviceSearch { };
+
+/* Where U' of a row begins in val. */
+__device__ __forceinline__ int upper_row(const SyncILUDeviceFactor &f, int k)
+{
+  return f.upper ? f.upper[k] : f.pattern.diag[k] + 1;
+}
+
+/* Where U' of a row begins in val and in the pattern, and how long it is. */
+__device__ __forceinline__ int3 reference_row(const SyncILUDeviceFactor &f, int k)
+{
+  const int from = f.pattern.diag[k] + 1;
+
+  return make_int3(upper_row(f, k), from, f.pattern.ptr[k + 1] - from);
+}
+
+/* Entry e of a row that begins at begin and whose diagonal is entry nl, before any update. */
+template <typename V>
+__device__ __forceinline__ V initial_value(const SyncILUDeviceFactor &f, int begin, int nl, int e)
+{
+  return value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
+}
+
+/*
    No row of a task waits for another one of the same warp. POLLS updates of each lane are waited for at the
    same time (AHEAD: while the next ones are looked up), then applied in the order of the reference rows: a
    later one may have arrived first, and results must be the same from run to run. __syncwarp() separates the
@@ -39,10 +71,11 @@ template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEA
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)
 {
   constexpr int  T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
-  constexpr bool LIST = std::is_same<Updates, SyncILUDeviceLists>::value;
+  constexpr bool LIST = std::is_same<Updates, SyncILUDeviceLists>::value, SHORT = std::is_same<Updates, CompareShort>::value;
+  constexpr bool COMPARES = SHORT || std::is_same<Updates, Compare>::value;
   /*
-     where U' of a reference row begins in val; with vect, where it begins in the pattern too, and how long it
-     is
+     where U' of a reference row begins in val; without lists, where it begins in the pattern too, and how long
+     it is: the complement of that if the two rows are so short that they are compared
   */
   typedef typename std::conditional<LIST, int, int3>::type Reference;
   extern __shared__ __align__(16) unsigned char shared[];
@@ -77,11 +110,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   V         *w       = shared_row;
   Sum<V>     dropped = {V(0), V(0)}; /* by relaxation */
 
-  auto upper_begin = [&](int k) { return f.upper ? f.upper[k] : diag[k] + 1; };
+  auto upper_begin = [&](int k) { return upper_row(f, k); };
   auto find_row    = [&](int k) {
-    const int from = diag[k] + 1;
+    int3 u = reference_row(f, k);
 
-    return make_int3(upper_begin(k), from, ptr[k + 1] - from);
+    if (SHORT && len + ptr[k + 1] - ptr[k] <= SYNCILU_COMPARE_ENTRIES) u.z = ~u.z;
+    return u;
   };
   const int upper = upper_begin(i);
 
@@ -89,7 +123,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     if (len > f.shared) w = (V *)updates.scratch + updates.begin[i];
   }
 
-  for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
+  for (int e = sub; e < len; e += T) w[e] = initial_value<V>(f, begin, nl, e);
   for (int e = sub; e < min(nl, f.lower); e += T) {
     const int k = col[begin + e];
 
@@ -100,21 +134,23 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
 
   /*
      Of each lane's updates: the updated entry, or -1, and where u' stands. The entry that names the reference
-     row is added to the first, times 65536, with list; with vect it is in sources.
+     row is added to the first, times 65536, with list; without lists it is in sources.
   */
   int place[POLLS], at[POLLS], sources[LIST ? 1 : POLLS];
-  /* vect: the entry that names the reference row, and how many of its candidates the lanes have seen */
+  /* without lists: the entry that names the reference row, and how many of its candidates the lanes have seen */
   int    s = 0, q0 = 0;
-  Common both;      /* vect: these */
-  int    shift = 0; /* vect: what leads from the pattern's U' of that row to the one in val */
+  Common both;             /* these; what is left of them where the rows are compared */
+  int    shift    = 0;     /* what leads from the pattern's U' of that row to the one in val */
+  bool   compares = false; /* the two rows are */
 
   auto begin_reference = [&]() {
     if constexpr (!LIST) {
       if (s >= nl) return;
       const int3 u = s < f.lower ? reference[s] : find_row(col[begin + s]);
 
-      shift = u.x - u.y;
-      both  = common(begin + s + 1, begin + len, u.y, u.y + u.z);
+      compares = COMPARES && (!SHORT || u.z < 0);
+      shift    = u.x - u.y;
+      both     = common(begin + s + 1, begin + len, u.y, u.y + (SHORT && u.z < 0 ? ~u.z : u.z));
     }
   };
   auto look_up = [&](int c) {
@@ -155,14 +191,22 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
         if (s < nl) {
           const int q = q0 + sub, n = candidates(both);
 
-          if (q < n) {
+          if (COMPARES && compares) { /* all lanes have the same row; what is found is a search that has ended */
+            const int own = both.own + lane, u = exhausted(both) ? -1 : compare(&both, col);
+
+            if (u >= 0) {
+              candidate[k] = own;
+              lo[k] = hi[k] = u;
+              end[k]        = u + 1;
+            }
+          } else if (q < n) {
             flip[k]      = both.flip;
             candidate[k] = (both.flip ? both.from : both.own) + q;
             lo[k]        = both.flip ? both.own : both.from;
             hi[k] = end[k] = both.flip ? both.ownend : both.to;
           }
           q0 += T;
-          if (q0 >= n) {
+          if (COMPARES && compares ? exhausted(both) : q0 >= n) {
             s++;
             q0 = 0;
             begin_reference();

@@ -10,8 +10,7 @@
 extern "C" {
 #endif
 
-/* Entries of rows that have more than `shared`; 0 for the others. */
-extern cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t);
+/* With 32 lanes a row, and a row a task. */
 extern cudaError_t SyncILUKernelFactorVect(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceSearch, cudaStream_t);
 
 #if defined(__cplusplus)

@@ -23,6 +23,12 @@ __device__ __forceinline__ Common common(int own, int ownend, int from, int to)
   return {own, ownend, from, to, to - from < ownend - own};
 }
 
+/* Whether a side has no columns left. */
+__device__ __forceinline__ bool exhausted(const Common &c)
+{
+  return c.own >= c.ownend || c.from >= c.to;
+}
+
 __device__ __forceinline__ int candidates(const Common &c)
 {
   return c.flip ? c.to - c.from : c.ownend - c.own;
@@ -39,6 +45,35 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
     *u = search(col, c.from, c.to, col[*e]);
   }
   return *e >= 0 && *u >= 0;
+}
+
+/*
+   All with all: 32 columns of the current row, one in the register of each lane, with 32 of U' in shared memory
+   (Freire, Dufrechou, Ezzatti, PDP 2025, algorithm 3, after B. Schlegel, T. Willhalm, W. Lehner, ADMS 2011).
+   Then the side whose last column of these is smaller moves on, both if it is the same; a call begins with
+   columns left on both sides, and once one side has none, all that the rows share has been found. Returns where
+   the column at own + lane stands in U', -1 if it does not. The lanes of a warp have one row together.
+*/
+__device__ __forceinline__ int compare(Common *c, const int *__restrict__ col)
+{
+  constexpr int  NONE = INT_MAX; /* no column */
+  __shared__ int of_block[SYNCILU_BLOCK_FACTOR];
+  int *const     columns = of_block + (threadIdx.x & ~31);
+  const int      lane = threadIdx.x & 31, own = c->own + lane < c->ownend ? col[c->own + lane] : NONE;
+  int            last[2], found               = -1;
+
+  __syncwarp(); /* all have read the columns of the call before */
+  columns[lane] = c->from + lane < c->to ? col[c->from + lane] : NONE;
+  __syncwarp(); /* the columns are there for the other lanes */
+#pragma unroll
+  for (int k = 0; k < 32; k++)
+    if (columns[k] == own) found = c->from + k;
+  if (own == NONE) found = -1; /* padding is equal to padding */
+  last[0] = __shfl_sync(FULL, own, min(c->ownend - c->own, 32) - 1);
+  last[1] = columns[min(c->to - c->from, 32) - 1];
+  if (last[0] <= last[1]) c->own += 32;
+  if (last[1] <= last[0]) c->from += 32;
+  return found;
 }
 
 /*

@@ -39,7 +39,20 @@
 */
 #define SYNCILU_POLLS        4
 #define SYNCILU_UPDATE_POLLS 8
-#define SYNCILU_SEARCH_POLLS 4 /* with vect, which has to find them */
+#define SYNCILU_SEARCH_POLLS 4 /* where they have to be found */
+
+/*
+   Entries that two rows have together up to which vect compares them instead of searching: Freire, Dufrechou,
+   Ezzatti, PDP 2025, section IV-B.
+*/
+#define SYNCILU_COMPARE_ENTRIES 128
+
+/*
+   Rows of a level in the mean from which on updates are not looked for while others are waited for, unless the
+   user says so: M. Freire's thesis (Universidad de la Republica, 2025), section 5.2.3, on an RTX 3090 Ti. Below
+   it helps nearly always, and far above it took up to 11 times longer.
+*/
+#define SYNCILU_PREFETCH_ROWS 10
 
 /* Mean entries of a row of L or U for each of its lanes in a triangular solve. */
 #define SYNCILU_LANE_ENTRIES 3.3
@@ -177,7 +190,7 @@
 */
 #define SYNCILU_THROTTLE_PAUSE  50
 #define SYNCILU_THROTTLE_LEVELS 3
-#define SYNCILU_THROTTLE_SEARCH 12 /* for vect, which has much to do before its last wait */
+#define SYNCILU_THROTTLE_SEARCH 12 /* without lists, where a row has much to do before its last wait */
 
 /* Most rounds of the lists of updates, whose offsets are indices. */
 #define SYNCILU_ROUNDS INT_MAX

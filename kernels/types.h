@@ -352,7 +352,7 @@ typedef struct {
   int few;
 } SyncILUDeviceLists;
 
-/* What a search of the updates needs: update strategy vect. */
+/* What all update strategies need that look for the updates in each factorization. */
 typedef struct {
   void      *scratch;  /* for rows with more entries than fit shared memory; NULL if there is none */
   const int *begin;    /* where each of these rows begins there */

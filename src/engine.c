@@ -11,7 +11,7 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->update      = SYNCILU_UPDATE_AUTO;
   s->analysis    = SYNCILU_ANALYSIS_AUTO;
   s->solve       = SYNCILU_SOLVE_AUTO;
-  s->prefetch    = PETSC_TRUE;
+  s->prefetch    = PETSC_BOOL3_UNKNOWN;
   s->vector_size = 0;
   s->threads     = PETSC_DECIDE;
   s->relax       = 0.0;

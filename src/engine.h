@@ -64,7 +64,7 @@ typedef struct {
   SyncILUUpdate   update;
   SyncILUAnalysis analysis;
   SyncILUSolve    solve;
-  PetscBool       prefetch;
+  PetscBool3      prefetch;    /* unknown: the library chooses */
   PetscInt        vector_size; /* lanes a row, 0: the library chooses */
   PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;

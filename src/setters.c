@@ -148,17 +148,17 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|vect|levelset|list) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|levelset|list) - the strategy
 
    Level: advanced
 
    Note:
    Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids, auto
    and list run as one triangular solve, and the view says diagonal-only. Where rows are too long for list, or
-   the device has no memory for the lists, vect runs, and the view and -info say so. Auto also turns to vect
-   where lists take so much memory that plan and factor would have more than three times the bytes of the
-   matrix. The host has one way, a dense work row a thread, and says so in
-   the view.
+   the device has no memory for the lists, adapt runs, or vect where each row would have 32 lanes, and the view
+   and -info say so. Auto also turns to these where lists take so much memory that plan and factor would have more
+   than three times the bytes of the matrix. The host has one way, a dense work row a thread, and says so in the
+   view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -193,7 +193,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|vect|levelset|list) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|levelset|list) - the strategy
 
    Level: advanced
 
@@ -230,7 +230,7 @@ MAT_GETTER(Update, SyncILUUpdate)
 
    Input Parameters:
 +  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
--  value - `PETSC_TRUE` (default) or `PETSC_FALSE`
+-  value - `PETSC_BOOL3_TRUE`, `PETSC_BOOL3_FALSE`, or `PETSC_BOOL3_UNKNOWN` (default) to let the library choose
 
    Options Database Key:
 .  -pc_syncilu_prefetch (true|false) - on or off
@@ -238,11 +238,13 @@ MAT_GETTER(Update, SyncILUUpdate)
    Level: advanced
 
    Note:
-   Concerns `SYNCILU_UPDATE_VECT` on a GPU. Takes effect at the next symbolic phase.
+   Concerns `SYNCILU_UPDATE_VECT` and `SYNCILU_UPDATE_ADAPT` on a GPU. Takes effect at the next symbolic phase.
+   Without the option it is on where levels have fewer than 10 rows in the mean, since it delays those that have
+   many rows to work on. The view says so.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUGetPrefetch()`, `MatSyncILUSetPrefetch()`
 @*/
-PC_SETTER(Prefetch, PetscBool, Bool)
+PC_SETTER(Prefetch, PetscBool3, Enum)
 
 /*@
    PCSyncILUGetPrefetch - Gets whether the patterns of two rows are intersected while the values of one are
@@ -260,7 +262,7 @@ PC_SETTER(Prefetch, PetscBool, Bool)
 
 .seealso: `PCSyncILUSetPrefetch()`
 @*/
-PC_GETTER(Prefetch, PetscBool)
+PC_GETTER(Prefetch, PetscBool3)
 
 /*@
    MatSyncILUSetPrefetch - Sets whether the patterns of two rows are intersected while the values of one are
@@ -270,7 +272,7 @@ PC_GETTER(Prefetch, PetscBool)
 
    Input Parameters:
 +  F     - a factored matrix of `MATSOLVERSYNCILU`
--  value - `PETSC_TRUE` (default) or `PETSC_FALSE`
+-  value - `PETSC_BOOL3_TRUE`, `PETSC_BOOL3_FALSE`, or `PETSC_BOOL3_UNKNOWN` (default) to let the library choose
 
    Options Database Key:
 .  -pc_syncilu_prefetch (true|false) - on or off
@@ -282,7 +284,7 @@ PC_GETTER(Prefetch, PetscBool)
 
 .seealso: `PCSyncILUSetPrefetch()`, `MatSyncILUGetPrefetch()`
 @*/
-MAT_SETTER(Prefetch, PetscBool, Bool)
+MAT_SETTER(Prefetch, PetscBool3, Enum)
 
 /*@
    MatSyncILUGetPrefetch - Gets whether the patterns of two rows are intersected while the values of one are
@@ -300,7 +302,7 @@ MAT_SETTER(Prefetch, PetscBool, Bool)
 
 .seealso: `MatSyncILUSetPrefetch()`
 @*/
-MAT_GETTER(Prefetch, PetscBool)
+MAT_GETTER(Prefetch, PetscBool3)
 
 /*@
    PCSyncILUSetVectorSize - Sets how many lanes share a row on a GPU
@@ -319,8 +321,8 @@ MAT_GETTER(Prefetch, PetscBool)
    Note:
    Takes effect at the next symbolic phase. The factorization takes at least 4 lanes, 32 in numerical order,
    and for `SYNCILU_UPDATE_LIST` as many as its longest row needs; where it is one triangular solve, it takes
-   what that takes. `SYNCILU_SOLVE_CSR` always takes 32, `SYNCILU_SOLVE_MR` and
-   `SYNCILU_SOLVE_HYB` about as many as a row has entries. The view says how many.
+   what that takes. `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_SOLVE_CSR` always take 32,
+   `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` about as many as a row has entries. The view says how many.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`, `PCSyncILUGetVectorSize()`,
 `MatSyncILUSetVectorSize()`

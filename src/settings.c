@@ -4,7 +4,7 @@
 #include "syncilu_impl.h"
 
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
-const char *const SyncILUUpdates[]  = {"auto", "vect", "levelset", "list", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
+const char *const SyncILUUpdates[]  = {"auto", "shared", "vect", "adapt", "levelset", "list", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
 const char *const SyncILUSolves[]   = {"auto", "csr", "mr", "hyb", "levelset", "ell", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
 
@@ -39,7 +39,7 @@ static PetscErrorCode CheckSolve(SyncILUSolve v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckPrefetch(PetscBool v)
+static PetscErrorCode CheckPrefetch(PetscBool3 v)
 {
   (void)v;
   return PETSC_SUCCESS;
@@ -76,7 +76,7 @@ static PetscErrorCode CheckRelax(PetscReal v)
 
 PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObject, SyncILUSettings *s)
 {
-  PetscBool flg;
+  PetscBool flg, prefetch = (PetscBool)(s->prefetch != PETSC_BOOL3_FALSE);
   PetscInt  n;
   PetscReal relax;
 
@@ -86,7 +86,8 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
     PetscOptionsEnum("-pc_syncilu_backend", "Where it runs", "PCSyncILUSetBackend", SyncILUBackends, (PetscEnum)s->backend, (PetscEnum *)&s->backend, NULL));
   PetscCall(PetscOptionsEnum("-pc_syncilu_update", "How a GPU finds the entries two rows share", "PCSyncILUSetUpdate", SyncILUUpdates, (PetscEnum)s->update,
                              (PetscEnum *)&s->update, NULL));
-  PetscCall(PetscOptionsBool("-pc_syncilu_prefetch", "Find them while waiting for the row", "PCSyncILUSetPrefetch", s->prefetch, &s->prefetch, NULL));
+  PetscCall(PetscOptionsBool("-pc_syncilu_prefetch", "Find them while waiting for the row", "PCSyncILUSetPrefetch", prefetch, &prefetch, &flg));
+  if (flg) s->prefetch = prefetch ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
   PetscCall(PetscOptionsInt("-pc_syncilu_vector_size", "Lanes a row on a GPU, 0: the library chooses", "PCSyncILUSetVectorSize", s->vector_size, &n, &flg));
   if (flg) {
     PetscCall(CheckVectorSize(n));
@@ -122,7 +123,8 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads %s, check %s\n", SyncILUBackends[s->backend],
                                    SyncILUAnalyses[s->analysis], threads, PetscBools[s->check]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s\n", SyncILUUpdates[s->update],
-                                   PetscBools[s->prefetch], s->vector_size, SyncILUSolves[s->solve]));
+                                   s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE], s->vector_size,
+                                   SyncILUSolves[s->solve]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +180,7 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
 #define SETTINGS(X) \
   X(Backend, SyncILUBackend, backend) \
   X(Update, SyncILUUpdate, update) \
-  X(Prefetch, PetscBool, prefetch) \
+  X(Prefetch, PetscBool3, prefetch) \
   X(VectorSize, PetscInt, vector_size) \
   X(Analysis, SyncILUAnalysis, analysis) \
   X(Solve, SyncILUSolve, solve) \

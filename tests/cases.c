@@ -211,16 +211,16 @@ static const struct {
 
 /* Lanes a row. Prefetching is tried with some sizes and without it with others. */
 static const struct {
-  PetscInt  size;
-  PetscBool prefetch;
+  PetscInt   size;
+  PetscBool3 prefetch;
 } lanes[] = {
-  {0,  PETSC_TRUE },
-  {1,  PETSC_FALSE},
-  {2,  PETSC_TRUE },
-  {4,  PETSC_FALSE},
-  {8,  PETSC_TRUE },
-  {16, PETSC_FALSE},
-  {32, PETSC_TRUE }
+  {0,  PETSC_BOOL3_UNKNOWN},
+  {1,  PETSC_BOOL3_FALSE  },
+  {2,  PETSC_BOOL3_TRUE   },
+  {4,  PETSC_BOOL3_FALSE  },
+  {8,  PETSC_BOOL3_TRUE   },
+  {16, PETSC_BOOL3_FALSE  },
+  {32, PETSC_BOOL3_TRUE   }
 };
 
 /* What the view says of each order: how its line begins, and what stands in it. */

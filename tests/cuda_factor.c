@@ -12,6 +12,7 @@ typedef struct {
   SyncILUCSR    csr;
   MatFactorInfo info;
   PetscReal     relax;
+  PetscInt      vector_size;
   /* of the factor beside the largest entry of the row, of solutions beside the largest entry */
   PetscReal tolerance;
 } Values;
@@ -29,6 +30,7 @@ static PetscErrorCode ValuesCreate(const Case *c, Values *v)
   v->info.shifttype = (PetscReal)MAT_SHIFT_NONE;
   v->info.zeropivot = c->piv.zeropivot;
   v->relax          = 0.0;
+  v->vector_size    = 0;
   v->tolerance      = 1e-12;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,7 +85,9 @@ static PetscErrorCode EngineFor(const Case *c, const Values *v, SyncILUBackend b
   settings.update   = update;
   settings.analysis = analysis;
   settings.relax    = v->relax;
-  settings.prefetch = (PetscBool)(analysis != SYNCILU_ANALYSIS_NONE);
+
+  settings.vector_size = v->vector_size;
+  settings.prefetch    = analysis != SYNCILU_ANALYSIS_NONE ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
   PetscCall(EngineCreate(&settings, c, e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,6 +225,76 @@ static PetscErrorCode TestCancellation(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows of 5 entries, one of so many of one of these lengths in turn, with columns anywhere. */
+static PetscErrorCode RowsOfLengths(PetscInt n, PetscInt every, const PetscInt *lengths, PetscInt count, PetscRandom rand, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, n, NULL, A));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt length = i % every == every - 1 ? lengths[i / every % count] : 5;
+
+    PetscCall(MatSetValue(*A, i, i, 1.0, INSERT_VALUES));
+    /* of n - 1 columns beside the diagonal each is taken with the probability that length - 1 are, in the end */
+    for (PetscInt k = 0, have = 0; k < n - 1 && have < length - 1; k++) {
+      PetscReal r;
+
+      PetscCall(PetscRandomGetValueReal(rand, &r));
+      r = PetscAbsReal(r);
+      if (r * (PetscReal)(n - 1 - k) >= (PetscReal)(length - 1 - have)) continue;
+      PetscCall(MatSetValue(*A, i, k < i ? k : k + 1, 1.0, INSERT_VALUES));
+      have++;
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(GenerateValues(*A, rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Rows around the width of a warp, and around what is compared instead of searched where two rows meet, with
+   vectors of every size; rows just longer and much longer than shared memory takes where a warp or a block has one.
+*/
+static PetscErrorCode TestLengths(PetscRandom rand)
+{
+  const PetscInt warp[] = {32, 129, 64, 128, 33, 127, 63, 65, 31}, warps[] = {600, 601, 599}, block[] = {2405, 2420};
+  const struct {
+    PetscInt        n, every, count;
+    const PetscInt *lengths;
+    int             sizes; /* of vectors that are tried beside the library's choice */
+  } rows[] = {
+    {133,  3,    9, warp,  6},
+    {630,  70,   3, warps, 0},
+    {2450, 1225, 2, block, 0}
+  };
+
+  PetscFunctionBegin;
+  for (size_t m = 0; m < PETSC_STATIC_ARRAY_LENGTH(rows); m++) {
+    Mat  A;
+    Case c;
+
+    PetscCall(RowsOfLengths(rows[m].n, rows[m].every, rows[m].lengths, rows[m].count, rand, &A));
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+      PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, relaxed ? 0.9 : 0.0, rand, &c));
+      for (int size = 0; size <= (relaxed ? 0 : rows[m].sizes); size++) {
+        Values v;
+        char   name[128];
+
+        PetscCall(ValuesCreate(&c, &v));
+        v.relax       = relaxed ? 0.9 : 0.0;
+        v.vector_size = size ? 1 << (size - 1) : 0;
+        PetscCall(
+          PetscSNPrintf(name, sizeof(name), "rows of %" PetscInt_FMT " entries and others, vector size %" PetscInt_FMT, rows[m].lengths[0], v.vector_size));
+        PetscCall(TestValues(&c, &v, name));
+        PetscCall(ValuesDestroy(&v));
+      }
+      PetscCall(CaseDestroy(&c));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What a row of the matrix is multiplied by. */
 static PetscReal Scale(int kind, PetscInt row, PetscInt n)
 {
@@ -274,13 +348,14 @@ static PetscErrorCode TestRange(PetscRandom rand)
 /* A row of U that is too large to be divided by its pivot is a breakdown of that row. */
 static PetscErrorCode TestOverflow(PetscRandom rand)
 {
-  const SyncILUUpdate updates[] = {SYNCILU_UPDATE_LIST, SYNCILU_UPDATE_VECT};
-  const PetscInt      row       = 5;
-  Mat                 A;
-  Case                c;
-  Values              v;
+  const PetscInt row = 5;
+  Strategies     strategies;
+  Mat            A;
+  Case           c;
+  Values         v;
 
   PetscFunctionBegin;
+  PetscCall(StrategiesGet(&strategies));
   PetscCall(GenerateMatrix("27pt:4x3x3", 0, rand, &A));
   PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
   PetscCall(ValuesCreate(&c, &v));
@@ -290,13 +365,13 @@ static PetscErrorCode TestOverflow(PetscRandom rand)
     if (c.csr.j[k] == row) *Entry(&v, row, row) = 1e-150;
   }
   *Entry(&v, row, c.csr.j[c.csr.i[row + 1] - 1]) = 1e200;
-  for (int u = 0; u < 2; u++) {
+  for (int u = 0; u < strategies.nupdates; u++) {
     SyncILUEngine e;
 
-    PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_CUDA, updates[u], SYNCILU_ANALYSIS_AUTO, &e));
+    PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_CUDA, strategies.update[u], SYNCILU_ANALYSIS_AUTO, &e));
     PetscCall(EngineFactor(e, &v.csr, NULL, &v.info));
     CHECK(e->status.row == row && e->status.pivot == 1e-150 && !e->status.shift, "update %s: row %" PetscInt_FMT " rejected, pivot %g, not row %" PetscInt_FMT,
-          SyncILUUpdates[updates[u]], e->status.row, (double)e->status.pivot, row);
+          SyncILUUpdates[strategies.update[u]], e->status.row, (double)e->status.pivot, row);
     PetscCall(SyncILUEngineDestroy(&e));
   }
   PetscCall(ValuesDestroy(&v));
@@ -357,6 +432,7 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(TestCancellation(rand));
+  PetscCall(TestLengths(rand));
   PetscCall(TestRange(rand));
   PetscCall(TestOverflow(rand));
   PetscCall(TestRounds());

@@ -119,7 +119,8 @@ static PetscErrorCode TestFaces(void)
       SyncILUUpdate   update;
       SyncILUAnalysis analysis;
       SyncILUSolve    solve;
-      PetscBool       prefetch, check;
+      PetscBool       check;
+      PetscBool3      prefetch;
       PetscInt        size, threads;
       PetscReal       relax;
 
@@ -131,7 +132,7 @@ static PetscErrorCode TestFaces(void)
         if (way) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
         PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_HOST));
         PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_VECT));
-        PetscCall(PCSyncILUSetPrefetch(pc, PETSC_FALSE));
+        PetscCall(PCSyncILUSetPrefetch(pc, PETSC_BOOL3_FALSE));
         PetscCall(PCSyncILUSetVectorSize(pc, 8));
         PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ALAP));
         PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
@@ -169,7 +170,7 @@ static PetscErrorCode TestFaces(void)
         }
         CHECK(backend == SYNCILU_BACKEND_HOST, "%s set %d mat %d: backend %d", ways[way], set, mat, (int)backend);
         CHECK(update == SYNCILU_UPDATE_VECT, "%s set %d mat %d: update %d", ways[way], set, mat, (int)update);
-        CHECK(prefetch == PETSC_FALSE, "%s set %d mat %d: prefetch %d", ways[way], set, mat, (int)prefetch);
+        CHECK(prefetch == PETSC_BOOL3_FALSE, "%s set %d mat %d: prefetch %d", ways[way], set, mat, (int)prefetch);
         CHECK(size == 8, "%s set %d mat %d: vector size %" PetscInt_FMT, ways[way], set, mat, size);
         CHECK(analysis == SYNCILU_ANALYSIS_ALAP, "%s set %d mat %d: analysis %d", ways[way], set, mat, (int)analysis);
         CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);

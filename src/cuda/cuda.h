@@ -283,6 +283,7 @@ typedef struct {
   /* may find only now that it takes too much: the reason */
   PetscErrorCode (*create)(Factorization *, char[], size_t);
   PetscErrorCode (*factor)(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);
+  PetscErrorCode (*view)(const Factorization *, PetscViewer); /* NULL: name and lanes say all */
 } FactorOps;
 
 struct _Factorization {
@@ -337,6 +338,24 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode LongRowsCreate(Factorization *, FactorRows *, SyncILUDevicePattern, double, LongRows *, char[], size_t);
 PETSC_INTERN PetscErrorCode LongRowsBegin(Plan *, const LongRows *, const SyncILUDeviceFactor *);
+
+/*
+   factor_search.c: what those of them share that look for the updates in each factorization. They differ in the
+   kernel.
+*/
+
+typedef cudaError_t (*SearchKernel)(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceSearch, cudaStream_t);
+
+typedef struct {
+  FactorRows          rows;
+  SyncILUDeviceSearch search;
+  SearchKernel        kernel;
+} Search;
+
+PETSC_INTERN PetscErrorCode SearchCreate(Factorization *, int, int, SearchKernel);
+PETSC_INTERN PetscErrorCode SearchPrefetch(Factorization *);
+PETSC_INTERN PetscErrorCode SearchFactor(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);
+PETSC_INTERN PetscErrorCode SearchViewPrefetch(const Factorization *, PetscViewer);
 
 /* cuda.c, report.c: what the engine calls. */
 

@@ -4,7 +4,7 @@
 */
 #include "cuda.h"
 #include "../../kernels/factor_levelset.h"
-#include "../../kernels/factor_vect.h"
+#include "../../kernels/factor.h"
 
 typedef struct {
   FactorRows          rows;

@@ -101,6 +101,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DeviceView(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes a row\n", f->ops->name, 1 << f->lanes));
+  if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SyncILUSolves[L->ops->type], 1 << L->lanes, 1 << U->lanes));
   if (L->order.tiles) PetscCall(TilesView(&d->plan, viewer));

@@ -7,13 +7,15 @@ PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolve
 
 const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps, NULL};
 
-PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorVectOps, SyncILUFactorLevelsetOps;
+PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
+  SyncILUFactorLevelsetOps;
 
 /*
    In the order in which they are tried; auto tries no further than vect. One of type SYNCILU_UPDATE_AUTO has no
    option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps, &SyncILUFactorVectOps, &SyncILUFactorLevelsetOps, NULL};
+const FactorOps *const SyncILUCUDAUpdates[] =
+  {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps, &SyncILUFactorAdaptOps, &SyncILUFactorVectOps, &SyncILUFactorSharedOps, &SyncILUFactorLevelsetOps, NULL};
 
 /*
    ChooseSolve - the strategy of the triangular solves: the one that is asked for; auto takes the first of the
@@ -91,9 +93,9 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 .  f - the factorization, whose why says what was wrong with the strategy that is asked for, or that auto prefers
 
    Note:
-   Tried are the strategies of the table in its order, from the one that is asked for on. The first one where
-   only diagonals have updates stands before list, which it does the work of; vect takes every pattern. One
-   that finds no memory for its plan is followed by the next one too: vect takes the least.
+   For auto and list those of the table are tried in its order. The first one, where only diagonals have updates,
+   stands before list, which it does the work of; adapt follows where it has fewer than 32 lanes a row; vect takes
+   every pattern. One that finds no memory for its plan is followed by the next one too: vect takes the least.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
 {
@@ -128,7 +130,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     PetscCall(PetscFree(f->data));
     if (ops->type == SYNCILU_UPDATE_AUTO) continue; /* nobody asked for it */
     PetscCall(PetscInfo(NULL, "Factorization not by %s: %s\n", ops->name, why));
-    PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
+    if (!f->why[0]) PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
   }
   PetscCheck(f->ops, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: the CUDA backend has no such strategy", SyncILUUpdates[asked]);
   plan->taken += f->memory.bytes;

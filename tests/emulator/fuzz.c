@@ -363,7 +363,7 @@ PetscErrorCode FuzzSettings(PetscReal relax, SyncILUSettings *s)
   SyncILUSettingsInitialize(s);
   s->backend  = SYNCILU_BACKEND_CUDA;
   s->relax    = relax;
-  s->prefetch = FuzzOnce(2);
+  s->prefetch = FuzzOnce(2) ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
   if (!FuzzOnce(built.nupdates + 1)) s->update = built.update[FuzzBelow(built.nupdates)];
   if (!FuzzOnce(built.nsolves + 1)) s->solve = built.solve[FuzzBelow(built.nsolves)];
   if (FuzzOnce(3)) s->analysis = analyses[FuzzBelow(3)];
