@@ -54,7 +54,8 @@ typedef enum {
 .  SYNCILU_UPDATE_VECT     - 32 lanes have a row, and each searches for a column of it in the reference row;
                              where both rows together have at most 128 entries, as SHARED
 .  SYNCILU_UPDATE_ADAPT    - 4 to 32 lanes have a row, as many as suit the mean row, and search
-.  SYNCILU_UPDATE_LEVELSET - likewise, level after level, successive levels of few rows in one block
+.  SYNCILU_UPDATE_PARALLEL - 128 lanes have a row, in vectors of 1 to 32 that have an entry each
+.  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
 -  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              of more than 255 entries are shared by many warps
 
@@ -62,8 +63,10 @@ typedef enum {
 
    Notes:
    `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_UPDATE_ADAPT` are strategies of Freire, Dufrechou,
-   Ezzatti, PDP 2025. Other than there, columns of the shorter of two rows are searched in the longer one, and of a
-   reference row those entries alone are waited for that update the current one.
+   Ezzatti, PDP 2025, and `SYNCILU_UPDATE_PARALLEL` is one of M. Freire's master's thesis, Universidad de la
+   Republica, 2025. Other than there, columns of the shorter of two rows are searched in the longer one, of a
+   reference row those entries alone are waited for that update the current one, and PARALLEL applies the updates of
+   an entry in the order of their reference rows.
 
    `SYNCILU_UPDATE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
    with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
@@ -75,6 +78,7 @@ typedef enum {
   SYNCILU_UPDATE_SHARED,
   SYNCILU_UPDATE_VECT,
   SYNCILU_UPDATE_ADAPT,
+  SYNCILU_UPDATE_PARALLEL,
   SYNCILU_UPDATE_LEVELSET,
   SYNCILU_UPDATE_LIST
 } SyncILUUpdate;

@@ -12,8 +12,8 @@
    A task is a warp's: the rows it takes, which belong to one level. What a row needs of others are the U' of
    its reference rows, those whose columns its entries of W name.
 
-   The documents wait for a flag of a reference row and subtract l_ik u_kj with l_ik = a_ik / d_k. Here each u'
-   is its own flag, and an entry that the two rows do not share is not waited for.
+   Freire, Dufrechou, Ezzatti, PDP 2025, wait for a flag of a reference row and subtract l_ik u_kj with l_ik =
+   a_ik / d_k. Here each u' is its own flag, and an entry that the two rows do not share is not waited for.
 */
 #ifndef SYNCILU_FACTOR_ROWS_CUH
 #define SYNCILU_FACTOR_ROWS_CUH
@@ -37,10 +37,16 @@ namespace syncilu
 struct Compare : SyncILUDeviceSearch { };
 struct CompareShort : SyncILUDeviceSearch { };
 
+/*
+   A row is a block's until it has all updates, and then its first warp's. A type that is derived from this one
+   has update(), which finds and applies them: w has NaN sentinels before, and the updated row behind it.
+*/
+struct RowOfBlock : SyncILUDeviceSearch { };
+
 /* Where U' of a row begins in val. */
-__device__ __forceinline__ int upper_row(const SyncILUDeviceFactor &f, int k)
+__device__ __forceinline__ int upper_row(const SyncILUDeviceFactor &f, const int *__restrict__ diag, int k)
 {
-  return f.upper ? f.upper[k] : f.pattern.diag[k] + 1;
+  return f.upper ? f.upper[k] : diag[k] + 1;
 }
 
 /* Where U' of a row begins in val and in the pattern, and how long it is. */
@@ -48,7 +54,7 @@ __device__ __forceinline__ int3 reference_row(const SyncILUDeviceFactor &f, int 
 {
   const int from = f.pattern.diag[k] + 1;
 
-  return make_int3(upper_row(f, k), from, f.pattern.ptr[k + 1] - from);
+  return make_int3(upper_row(f, f.pattern.diag, k), from, f.pattern.ptr[k + 1] - from);
 }
 
 /* Entry e of a row that begins at begin and whose diagonal is entry nl, before any update. */
@@ -72,7 +78,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
 {
   constexpr int  T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
   constexpr bool LIST = std::is_same<Updates, SyncILUDeviceLists>::value, SHORT = std::is_same<Updates, CompareShort>::value;
-  constexpr bool COMPARES = SHORT || std::is_same<Updates, Compare>::value;
+  constexpr bool COMPARES = SHORT || std::is_same<Updates, Compare>::value, BLOCK = std::is_base_of<RowOfBlock, Updates>::value;
   /*
      where U' of a reference row begins in val; without lists, where it begins in the pattern too, and how long
      it is: the complement of that if the two rows are so short that they are compared
@@ -80,13 +86,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   typedef typename std::conditional<LIST, int, int3>::type Reference;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const shared_rows = (V *)shared, *const val = (V *)f.val, *const pivot = (V *)f.pivot;
-  const int        lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = (threadIdx.x >> 5) * ROWS + r;
+  const int        lane = threadIdx.x & 31, sub = lane & (T - 1), r = lane >> LG, own = BLOCK ? 0 : (threadIdx.x >> 5) * ROWS + r;
   const int        stride           = f.shared | 1; /* odd, against bank conflicts */
   V *const         shared_row       = shared_rows + (size_t)own * stride;
-  Reference *const reference        = (Reference *)(shared_rows + (size_t)WARPS * ROWS * stride) + (size_t)own * f.lower;
+  Reference *const reference        = (Reference *)(shared_rows + (size_t)(BLOCK ? 1 : WARPS * ROWS) * stride) + (size_t)own * f.lower;
   const int *__restrict__ const ptr = f.pattern.ptr, *__restrict__ const col = f.pattern.col, *__restrict__ const diag = f.pattern.diag;
 
-  const Ticket t = take_ticket(f.ticket);
+  const Ticket t = take_ticket(f.ticket) / (BLOCK ? WARPS : 1);
   if (t >= (Ticket)f.tasks) return;
   SyncILUSlice task;
   if (f.task) task = f.task[t];
@@ -110,7 +116,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   V         *w       = shared_row;
   Sum<V>     dropped = {V(0), V(0)}; /* by relaxation */
 
-  auto upper_begin = [&](int k) { return upper_row(f, k); };
+  auto upper_begin = [&](int k) { return upper_row(f, diag, k); };
   auto find_row    = [&](int k) {
     int3 u = reference_row(f, k);
 
@@ -123,14 +129,22 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     if (len > f.shared) w = (V *)updates.scratch + updates.begin[i];
   }
 
-  for (int e = sub; e < len; e += T) w[e] = initial_value<V>(f, begin, nl, e);
-  for (int e = sub; e < min(nl, f.lower); e += T) {
+  const int first = BLOCK ? (int)threadIdx.x : sub, step = BLOCK ? SYNCILU_BLOCK_FACTOR : T;
+  for (int e = first; e < len; e += step) {
+    if constexpr (BLOCK) poison(w[e]);
+    else w[e] = initial_value<V>(f, begin, nl, e);
+  }
+  for (int e = first; e < min(nl, f.lower); e += step) {
     const int k = col[begin + e];
 
     if constexpr (LIST) reference[e] = LONG && ptr[k + 1] - ptr[k] > SYNCILU_LIST_MOST ? -1 - k : upper_begin(k);
     else reference[e] = find_row(k);
   }
   __syncwarp();
+  if constexpr (BLOCK) {
+    dropped = updates.template update<V, RELAX>(f, task.first, begin, nl, len, w, reference);
+    if (threadIdx.x >= 32) return;
+  }
 
   /*
      Of each lane's updates: the updated entry, or -1, and where u' stands. The entry that names the reference
@@ -138,7 +152,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   */
   int place[POLLS], at[POLLS], sources[LIST ? 1 : POLLS];
   /* without lists: the entry that names the reference row, and how many of its candidates the lanes have seen */
-  int    s = 0, q0 = 0;
+  int    s = BLOCK ? nl : 0, q0 = 0;
   Common both;             /* these; what is left of them where the rows are compared */
   int    shift    = 0;     /* what leads from the pattern's U' of that row to the one in val */
   bool   compares = false; /* the two rows are */
@@ -332,28 +346,23 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
 template <typename V, int LG, bool RELAX, int POLLS, bool AHEAD, bool LONG = false, typename Updates>
 cudaError_t launch_factor(const SyncILUDeviceFactor &f, const Updates &updates, cudaStream_t stream)
 {
-  constexpr int    WARPS = SYNCILU_BLOCK_FACTOR / 32, ROWS = WARPS * Shape<LG>::ROWS;
+  constexpr bool   BLOCK = std::is_base_of<RowOfBlock, Updates>::value;
+  constexpr int    TASKS = BLOCK ? 1 : SYNCILU_BLOCK_FACTOR / 32, ROWS = BLOCK ? 1 : TASKS * Shape<LG>::ROWS;
   constexpr size_t REFERENCE = std::is_same<Updates, SyncILUDeviceLists>::value ? sizeof(int) : sizeof(int3);
   const size_t     shared    = ROWS * ((size_t)(f.shared | 1) * sizeof(V) + f.lower * REFERENCE);
 
-  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD, LONG><<<blocks_for(f.tasks, WARPS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
+  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD, LONG><<<blocks_for(f.tasks, TASKS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
   return cudaGetLastError();
 }
 
-/* Calls what() with the logarithm of the lanes a row as a constant of the compiler. */
-template <typename What>
+/* Calls what() with the logarithm of the lanes, from LEAST to 5, as a constant of the compiler. */
+template <int LEAST = 2, typename What>
 cudaError_t with_lanes(int lanes, What what)
 {
-  switch (lanes) {
-  case 2:
-    return what(std::integral_constant<int, 2>());
-  case 3:
-    return what(std::integral_constant<int, 3>());
-  case 4:
-    return what(std::integral_constant<int, 4>());
-  default:
-    return what(std::integral_constant<int, 5>());
+  if constexpr (LEAST < 5) {
+    if (lanes != LEAST) return with_lanes<LEAST + 1>(lanes, what);
   }
+  return what(std::integral_constant<int, LEAST>());
 }
 
 } // namespace syncilu

@@ -86,6 +86,21 @@ __device__ __forceinline__ int load_relaxed_shared(int *p)
   return v;
 }
 
+/* The exchange of no bits for no bits, since there is no other atomic operation on 64 bits that only looks. */
+__device__ __forceinline__ double load_relaxed_shared(double *p)
+{
+  unsigned long long v;
+  asm volatile("atom.relaxed.cta.shared.cas.b64 %0, [%1], 0, 0;" : "=l"(v) : "r"((unsigned)__cvta_generic_to_shared(p)) : "memory");
+  return __longlong_as_double((long long)v);
+}
+
+__device__ __forceinline__ void store_relaxed_shared(double *p, double v)
+{
+  asm volatile("{\n.reg .b64 old;\natom.relaxed.cta.shared.exch.b64 old, [%0], %1;\n}" ::"r"((unsigned)__cvta_generic_to_shared(p)),
+               "l"(__double_as_longlong(v))
+               : "memory");
+}
+
 __device__ __forceinline__ void store_relaxed_shared(int *p, int v)
 {
   asm volatile("{\n.reg .b32 old;\natom.relaxed.cta.shared.exch.b32 old, [%0], %1;\n}" ::"r"((unsigned)__cvta_generic_to_shared(p)), "r"(v) : "memory");

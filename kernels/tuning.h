@@ -48,6 +48,12 @@
 #define SYNCILU_COMPARE_ENTRIES 128
 
 /*
+   Lanes of a vector of update strategy parallel: those with which M. Freire's thesis (Universidad de la Republica,
+   2025), section 5.2.4, compares it with the other strategies.
+*/
+#define SYNCILU_PARALLEL_LANES 2
+
+/*
    Rows of a level in the mean from which on updates are not looked for while others are waited for, unless the
    user says so: M. Freire's thesis (Universidad de la Republica, 2025), section 5.2.3, on an RTX 3090 Ti. Below
    it helps nearly always, and far above it took up to 11 times longer.

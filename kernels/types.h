@@ -290,7 +290,7 @@ typedef struct {
   const int          *order;  /* of the rows; after those they depend on */
   int                 tasks;  /* a task is what a warp takes: rows of one level */
   const SyncILUSlice *task;   /* NULL: one row each */
-  int                 lanes;  /* logarithm of the lanes a row, from 2 to 5 */
+  int                 lanes;  /* logarithm of the lanes a row, from 2 to 5; not used where that is a block */
   int                 shared; /* most entries of a row that fit shared memory */
   /* most entries of a row of L whose reference rows shared memory has room for */
   int lower;
@@ -357,6 +357,7 @@ typedef struct {
   void      *scratch;  /* for rows with more entries than fit shared memory; NULL if there is none */
   const int *begin;    /* where each of these rows begins there */
   int        prefetch; /* search for the next updates while some are waited for */
+  int        vector;   /* logarithm of the lanes an entry: update strategy parallel */
 } SyncILUDeviceSearch;
 
 /* Where a block begins that works by levels. */

@@ -148,7 +148,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|levelset|list) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list) - the strategy
 
    Level: advanced
 
@@ -193,7 +193,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|levelset|list) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list) - the strategy
 
    Level: advanced
 
@@ -322,7 +322,7 @@ MAT_GETTER(Prefetch, PetscBool3)
    Takes effect at the next symbolic phase. The factorization takes at least 4 lanes, 32 in numerical order,
    and for `SYNCILU_UPDATE_LIST` as many as its longest row needs; where it is one triangular solve, it takes
    what that takes. `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_SOLVE_CSR` always take 32,
-   `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` about as many as a row has entries. The view says how many.
+   `SYNCILU_UPDATE_PARALLEL` has so many an entry, 2 unless the user says otherwise, `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` about as many as a row has entries. The view says how many.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`, `PCSyncILUGetVectorSize()`,
 `MatSyncILUSetVectorSize()`

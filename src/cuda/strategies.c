@@ -8,14 +8,14 @@ PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolve
 const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps, NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
-  SyncILUFactorLevelsetOps;
+  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps;
 
 /*
    In the order in which they are tried; auto tries no further than vect. One of type SYNCILU_UPDATE_AUTO has no
    option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] =
-  {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps, &SyncILUFactorAdaptOps, &SyncILUFactorVectOps, &SyncILUFactorSharedOps, &SyncILUFactorLevelsetOps, NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,
+                                               &SyncILUFactorSharedOps,   &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
 
 /*
    ChooseSolve - the strategy of the triangular solves: the one that is asked for; auto takes the first of the
