@@ -643,6 +643,11 @@ static PetscErrorCode TestStrategies(PetscRandom rand)
     PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
     CHECK(CheckViewSays(text, "factorization", "not list, since most entries are in rows of more than 255"),
           "the view does not say why the factorization is not list:\n%s", text);
+    CHECK(CheckViewSays(text, "prefetch", "off (auto: "), "levels are wide, and the view does not say that prefetch is off:\n%s", text);
+    PetscCall(PCSyncILUSetPrefetch(pc, PETSC_BOOL3_TRUE));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(CheckViewSays(text, "prefetch", "on (asked for)"), "the view does not say that prefetch is on:\n%s", text);
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
   }
