@@ -10,10 +10,10 @@
 #include "../kernels/tuning.h"
 
 /*
-   Breadths: each strategy with all others, every analysis and every size; with every analysis; once; no
-   strategy but the library's choice.
+   Breadths: each strategy with all others, every analysis and every size, one after the other; with every
+   analysis; once; no strategy but the library's choice.
 */
-#define ALL   "*/*/* */auto/auto/* auto/*/auto/*"
+#define ALL   "*/*/auto */auto/* auto/*/* */auto/auto/* auto/*/auto/*"
 #define PAIRS "*/auto/* auto/*/*"
 #define FEW   "*/auto/auto auto/*/auto"
 #define EACH  "*/auto/auto"
@@ -30,6 +30,8 @@
 #define BANDS "*diagonal ?pt* ??pt* -7pt_border -25pt"
 /* Those that have no tens of millions of entries. The reference takes its time for an arrow. */
 #define LARGE "* -arrow -random200 -elasticity_* -25pt -blocks -15pt_morton -classes"
+/* One of each kind, for what is tried with every strategy. */
+#define KINDS "tridiagonal arrow denserow random powerlaw 7pt 27pt elasticity 5pt_random hubs classes 7pt_border"
 /* Grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one. */
 #define GRIDS "7pt:9x6x7 7pt:33x1x5 7pt:2x3x50 7pt:1x7x9 5pt:13x7 5pt:100x3 15pt:7x5x9 15pt:4x4x4"
 /* In the second one each row depends on the one before it in blocks of 2, 4 and 6 rows too. */
@@ -65,15 +67,17 @@ static const CaseLine main_lines[] = {
   {"diagonal random200 5pt_rcm elasticity_rcm", 0,      NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"diagonal bidiagonal",                       1,      NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, ALL,           NULL},
   {"* -diagonal -bidiagonal",                   1,      NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
-  {"*",                                         31,     NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, PAIRS,         NULL},
-  {"*",                                         33,     NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, ALL,           NULL},
+  {"*",                                         31,     NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
+  {"*",                                         33,     NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
+  {KINDS,                                       33,     NATURAL, 0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, ALL,           NULL},
   {"*",                                         33,     NATURAL, 0, 0.9, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"*",                                         33,     NATURAL, 0, 1.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"*",                                         33,     NATURAL, 2, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
-  {"*",                                         33,     RCM,     0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, PAIRS,         NULL},
+  {"*",                                         33,     RCM,     0, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"*",                                         33,     RCM,     1, 0.9, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"*",                                         33,     ND,      2, 1.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
-  {"*",                                         1025,   NATURAL, 0, 0.0, NULL, 2, 4, 0,  ORDER_ANY, PAIRS,         NULL},
+  {"*",                                         1025,   NATURAL, 0, 0.0, NULL, 2, 4, 0,  ORDER_ANY, FEW,           NULL},
+  {KINDS,                                       1025,   NATURAL, 0, 0.0, NULL, 2, 4, 0,  ORDER_ANY, PAIRS,         NULL},
   {"*",                                         1025,   NATURAL, 0, 0.9, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {"*",                                         1025,   NATURAL, 0, 1.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
   {BANDS,                                       1025,   NATURAL, 2, 0.0, NULL, 2, 2, 0,  ORDER_ANY, FEW,           NULL},
