@@ -643,11 +643,19 @@ static PetscErrorCode TestStrategies(PetscRandom rand)
     PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
     CHECK(CheckViewSays(text, "factorization", "not list, since most entries are in rows of more than 255"),
           "the view does not say why the factorization is not list:\n%s", text);
-    CHECK(CheckViewSays(text, "prefetch", "off (auto: "), "levels are wide, and the view does not say that prefetch is off:\n%s", text);
-    PetscCall(PCSyncILUSetPrefetch(pc, PETSC_BOOL3_TRUE));
+    CHECK(CheckViewSays(text, "prefetch", "on (auto: "), "levels are narrow, and the view does not say that prefetch is on:\n%s", text);
+    PetscCall(PCSyncILUSetPrefetch(pc, PETSC_BOOL3_FALSE));
     PetscCall(PCSetUp(pc));
     PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
-    CHECK(CheckViewSays(text, "prefetch", "on (asked for)"), "the view does not say that prefetch is on:\n%s", text);
+    CHECK(CheckViewSays(text, "prefetch", "off (asked for)"), "the view does not say that prefetch is off:\n%s", text);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(GenerateMatrix("random", 300, rand, &A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+    PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_ADAPT));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(CheckViewSays(text, "prefetch", "off (auto: "), "levels are wide, and the view does not say that prefetch is off:\n%s", text);
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
   }

@@ -4,7 +4,8 @@ Each time stands beside its bound, each result is checked.\n\
   -file x.mtx,...     Matrix Market or PETSc binary files, after the named matrices or, without -matrices, alone\n\
   -small              a quick list\n\
   -strategies s,...   auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS, as list/ell/asap; the values of the options\n\
-                      -pc_syncilu_update and so on; without this option each strategy once and each order once\n\
+                      -pc_syncilu_update and so on, then /prefetch or /plain for -pc_syncilu_prefetch; without\n\
+                      this option each strategy once and each order once\n\
   -analysis s         of the strategies that name none\n\
   -repeat n           repetitions, of which the median is shown\n\
   -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
@@ -129,8 +130,17 @@ static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vecto
   PetscCall(PetscStrcmp(text, "auto", &automatic));
   if (automatic) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrToArray(text, '/', &parts, &part));
-  PetscCheck(parts == 2 || parts == 3, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: want auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS", text);
-  for (int k = 0; k < parts; k++) {
+  PetscCheck(parts >= 2 && parts <= 4, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: want auto or UPDATE/SOLVE, /ANALYSIS, /prefetch or /plain",
+             text);
+  if (parts == 4) {
+    PetscBool on, off;
+
+    PetscCall(PetscStrcmp(part[3], "prefetch", &on));
+    PetscCall(PetscStrcmp(part[3], "plain", &off));
+    PetscCheck(on || off, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: want prefetch or plain after the analysis", text);
+    s->settings.prefetch = on ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
+  }
+  for (int k = 0; k < PetscMin(parts, 3); k++) {
     PetscBool known;
 
     PetscCall(PetscEnumFind(names[k], part[k], value[k], &known));
@@ -155,7 +165,7 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_SELF, NULL, "Strategies of the kernel bench", NULL);
-  PetscCall(PetscOptionsStringArray("-strategies", "auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS", NULL, names, &count, &chosen));
+  PetscCall(PetscOptionsStringArray("-strategies", "auto or UPDATE/SOLVE, /ANALYSIS, /prefetch or /plain", NULL, names, &count, &chosen));
   PetscCall(PetscOptionsInt("-vector_size", "Lanes a row, 0: the library chooses", NULL, vector_size, &vector_size, NULL));
   PetscCall(
     PetscOptionsEnum("-analysis", "Order of the rows for strategies that name none", NULL, SyncILUAnalyses, (PetscEnum)analysis, (PetscEnum *)&analysis, NULL));
