@@ -33,10 +33,10 @@ constexpr int MULTIPROCESSOR_THREADS = 2048;
    a row needs of other warps waits for none of this one's rows.
 */
 template <bool LONG>
-__global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, MULTIPROCESSOR_THREADS / SYNCILU_BLOCK_LEVELS)
+__global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, MULTIPROCESSOR_THREADS / SYNCILU_BLOCK_LEVELS / (LONG ? 2 : 1))
   levels_kernel(SyncILUDevicePattern p, bool both, int *__restrict__ levelL, int *__restrict__ levelU, Ticket *ticket, int *levels)
 {
-  constexpr int       ROWS = SYNCILU_BLOCK_LEVELS, POLLS = 4;
+  constexpr int       ROWS = SYNCILU_BLOCK_LEVELS, POLLS = 4, MANY = 8;
   __shared__ int      of_block[ROWS];
   __shared__ unsigned mine;
 
@@ -65,23 +65,25 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELS, MULTIPROCESSOR_THREADS /
       unsigned  rows = 0;
       int       l    = -1;
 
-      for (int q = __shfl_sync(FULL, e, from) + lane; q < last; q += 32 * POLLS) {
-#pragma unroll
-        for (int k = 0; k < POLLS; k++) {
-          v[k] = 0;
-          c[k] = q + 32 * k < last ? p.col[q + 32 * k] : -1;
-          if (c[k] < 0) continue;
-          const int before = (upper ? p.n - 1 - c[k] : c[k]) - first - own;
+      for (int q = __shfl_sync(FULL, e, from) + lane; q < last; q += 32 * MANY) {
+        int other[MANY], of[MANY]; /* rows of other warps, and their levels */
 
-          if (before >= 0) {
+#pragma unroll
+        for (int k = 0; k < MANY; k++) other[k] = q + 32 * k < last ? p.col[q + 32 * k] : -1;
+#pragma unroll
+        for (int k = 0; k < MANY; k++) {
+          const int before = (upper ? p.n - 1 - other[k] : other[k]) - first - own;
+
+          if (other[k] >= 0 && before >= 0) {
             rows |= 1u << before;
-            c[k] = -1;
-          } else v[k] = load_relaxed(level + c[k]);
+            other[k] = -1;
+          }
+          of[k] = other[k] >= 0 ? load_relaxed(level + other[k]) : 0;
         }
 #pragma unroll
-        for (int k = 0; k < POLLS; k++) {
-          for (; c[k] >= 0 && v[k] < 0; v[k] = load_relaxed(level + c[k])) __nanosleep(SYNCILU_LEVEL_PAUSE);
-          if (c[k] >= 0) l = max(l, v[k]);
+        for (int k = 0; k < MANY; k++) {
+          for (; of[k] < 0; of[k] = load_relaxed(level + other[k])) __nanosleep(SYNCILU_LEVEL_PAUSE);
+          if (other[k] >= 0) l = max(l, of[k]);
         }
       }
       __syncwarp();

@@ -114,7 +114,7 @@ __global__ void list_tiles_kernel(int n, const int *__restrict__ before, const i
 template <typename F>
 __device__ __forceinline__ int depends(const SyncILUDevicePattern &p, const SyncILUTiling &t, int own, bool upper, F f)
 {
-  constexpr int MANY = 4;
+  constexpr int MANY = 8;
   const int     lane = threadIdx.x & 31, lg = t.first && t.first[own + 1] - t.first[own] == 1 ? 5 : 5 - places_of(t), i = row_at(t, own, lane >> lg);
   const bool    row = i >= 0;
   const int     end = row ? (upper ? p.ptr[i + 1] : p.diag[i]) : 0;

@@ -55,10 +55,22 @@
 
 /*
    Rows of a level in the mean from which on updates are not looked for while others are waited for, unless the
-   user says so: M. Freire's thesis (Universidad de la Republica, 2025), section 5.2.3, on an RTX 3090 Ti. Below
-   it helps nearly always, and far above it took up to 11 times longer.
+   user says so. Adapt with against without, refactorization on an H200: 0.49 at 33 rows a level (quadtree), 0.37
+   at 211 (triangles), 0.45 at 779 (7-point, Morton), 0.78 at 1960 (power law, vect), but 1.22 at 2133 (15-point,
+   random order), 1.16 at 6144, 1.5 at 8700. M. Freire's thesis (Universidad de la Republica, 2025), section
+   5.2.3, has 10 on an RTX 3090 Ti.
 */
-#define SYNCILU_PREFETCH_ROWS 10
+#define SYNCILU_PREFETCH_ROWS 1500
+
+/*
+   Rows of a level and entries of a row in the mean below which auto searches ahead, with a warp a row, instead of
+   writing lists. List over that, refactorization on an H200, by rows a level: 1.1 at 10 to 3.7 at 69 on twelve
+   finite-element matrices of 7 to 36 entries a row and their RCM orders, 1.5 at 33 (quadtree), 1.4 at 211
+   (triangles), 0.95 at 249 (blocks), 1.3 at 323 (darcy), 0.97 at 190 rows of 77 entries; 0.84 at 522 (27-point),
+   0.7 at 542 (15-point), 0.46 at 779; with 196 entries a row 0.5 at 14.
+*/
+#define SYNCILU_NARROW_ROWS    400
+#define SYNCILU_NARROW_ENTRIES 100
 
 /* Mean entries of a row of L or U for each of its lanes in a triangular solve. */
 #define SYNCILU_LANE_ENTRIES 3.3

@@ -650,7 +650,15 @@ static PetscErrorCode TestStrategies(PetscRandom rand)
     CHECK(CheckViewSays(text, "prefetch", "off (asked for)"), "the view does not say that prefetch is off:\n%s", text);
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
-    PetscCall(GenerateMatrix("random", 300, rand, &A));
+    PetscCall(GenerateMatrix("quadtree", 300, rand, &A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(CheckViewSays(text, "factorization", "adapt, 32 lanes a row") && CheckViewSays(text, "factorization", "not list, since levels have "),
+          "the view does not say that levels are narrow:\n%s", text);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(GenerateMatrix("diagonal", 2000, rand, &A));
     PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
     PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_ADAPT));
     PetscCall(PCSetUp(pc));

@@ -298,6 +298,7 @@ struct _Factorization {
      the values are such that products of two of them are no numbers, which the next attempt must do without
   */
   PetscBool    wide;
+  PetscBool    narrow;   /* auto has found that levels have few rows, each of which had better have a warp */
   char         why[160]; /* why it is not the strategy that was asked for or preferred */
   DeviceMemory memory;
   void        *data; /* the strategy's */

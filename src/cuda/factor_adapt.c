@@ -1,30 +1,24 @@
 /*
    Update strategy adapt: rows of one level share a warp, each with as many lanes as suit the mean row. In
-   numerical order each has a warp, since rows that follow each other may wait for each other.
+   numerical order each has a warp, since rows that follow each other may wait for each other; and where auto
+   takes this strategy since levels have few rows.
 */
 #include "cuda.h"
 #include "../../kernels/factor_adapt.h"
 
-static int Lanes(const Plan *plan)
+static int Lanes(const Factorization *f)
 {
-  const double n = (double)plan->pattern.n;
+  const Plan  *plan = f->plan;
+  const double n    = (double)plan->pattern.n;
 
-  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) return 5;
+  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE || (f->narrow && !plan->settings->vector_size)) return 5;
   return PetscMax(2, PlanLanes(plan, n > 0.0 ? (double)plan->nnz / n : 0.0));
-}
-
-/* Where rows have a warp each, vect is better for those that are short. */
-static PetscErrorCode Fits_Adapt(Plan *plan, char why[], size_t len)
-{
-  PetscFunctionBegin;
-  if (plan->settings->update != SYNCILU_UPDATE_ADAPT && Lanes(plan) == 5) PetscCall(PetscStrncpy(why, "each row has a warp, as with vect", len));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Create_Adapt(Factorization *f, char why[], size_t len)
 {
   Plan       *plan  = f->plan;
-  const int   lanes = Lanes(plan);
+  const int   lanes = Lanes(f);
   FactorRows *r;
 
   PetscFunctionBegin;
@@ -42,5 +36,8 @@ static PetscErrorCode Create_Adapt(Factorization *f, char why[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const FactorOps SyncILUFactorAdaptOps =
-  {.type = SYNCILU_UPDATE_ADAPT, .name = "adapt", .fits = Fits_Adapt, .create = Create_Adapt, .factor = SearchFactor, .view = SearchViewPrefetch};
+const FactorOps SyncILUFactorAdaptOps = {.type   = SYNCILU_UPDATE_ADAPT,
+                                         .name   = "adapt",
+                                         .create = Create_Adapt,
+                                         .factor = SearchFactor,
+                                         .view   = SearchViewPrefetch};

@@ -11,7 +11,7 @@ PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, Syn
   SyncILUFactorParallelOps, SyncILUFactorLevelsetOps;
 
 /*
-   In the order in which they are tried; auto tries no further than vect. One of type SYNCILU_UPDATE_AUTO has no
+   In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has no
    option value.
 */
 const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,
@@ -81,6 +81,35 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 }
 
 /*
+   ChooseSearch - whether auto had better search for updates than write lists of them: where levels have few
+   rows, the way from level to level is what counts, and a warp a row that searches ahead has the shortest
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan
+
+   Output Parameter:
+.  why - the reason, empty if there is none
+
+   Note:
+   In numerical order nobody asks for levels. Rows of many entries have more to search for than the wait hides.
+   The constants are in kernels/tuning.h.
+*/
+static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
+{
+  const double n = (double)plan->pattern.n, mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
+  int         *level, levels;
+
+  PetscFunctionBegin;
+  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE || mean > SYNCILU_NARROW_ENTRIES) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+  if (n < SYNCILU_NARROW_ROWS * (double)levels)
+    PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    FactorizationCreate - chooses the strategy of the factorization and plans it
 
    Not Collective
@@ -94,8 +123,8 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 
    Note:
    For auto and list those of the table are tried in its order. The first one, where only diagonals have updates,
-   stands before list, which it does the work of; adapt follows where it has fewer than 32 lanes a row; vect takes
-   every pattern. One that finds no memory for its plan is followed by the next one too: vect takes the least.
+   stands before list, which it does the work of; then adapt, which takes every pattern. One that finds no memory
+   for its plan is followed by the next one too: adapt takes the least.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
 {
@@ -111,15 +140,20 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
   mark = f->memory.n;
   for (int u = 0; SyncILUCUDAUpdates[u]; u++) {
     const FactorOps *ops                      = SyncILUCUDAUpdates[u];
-    const int        before                   = plan->scratch.n;
     char             why[sizeof(plan->unfit)] = "";
+    int              before;
 
     if (!any && asked != ops->type) continue;
-    if (ops->fits) PetscCall((*ops->fits)(plan, why, sizeof(why)));
+    if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) {
+      PlanCall(ChooseSearch(plan, why, sizeof(why)));
+      f->narrow = (PetscBool)(why[0] != 0);
+    }
+    before = plan->scratch.n;
+    if (!why[0] && ops->fits) PetscCall((*ops->fits)(plan, why, sizeof(why)));
     if (!why[0]) {
       f->ops = ops;
       PetscCall((*ops->create)(f, why, sizeof(why)));
-      if (plan->unfit[0] && (!any || ops->type == SYNCILU_UPDATE_VECT)) PetscFunctionReturn(PETSC_SUCCESS);
+      if (plan->unfit[0] && (!any || ops->type == SYNCILU_UPDATE_ADAPT)) PetscFunctionReturn(PETSC_SUCCESS);
       if (plan->unfit[0]) PetscCall(PetscStrncpy(why, plan->unfit, sizeof(why)));
     }
     if (!why[0]) break;
