@@ -93,8 +93,8 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 .  why - the reason, empty if there is none
 
    Note:
-   In numerical order nobody asks for levels. Rows of many entries have more to search for than the wait hides.
-   The constants are in kernels/tuning.h.
+   In numerical order nobody asks for levels. Rows of many entries have more to search for than the wait hides,
+   and those that lists share among warps have no business with one. The constants are in kernels/tuning.h.
 */
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 {
@@ -102,7 +102,8 @@ static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
   int         *level, levels;
 
   PetscFunctionBegin;
-  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE || mean > SYNCILU_NARROW_ENTRIES) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mean > SYNCILU_NARROW_ENTRIES || plan->counts.longest_row > SYNCILU_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
   if (n < SYNCILU_NARROW_ROWS * (double)levels)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
