@@ -240,6 +240,8 @@ PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, 
   e->n          = n;
   e->fill       = fill;
   e->settings   = *settings;
+  e->update     = settings->update;
+  e->solve      = settings->solve;
   e->status.row = -1;
   ierr          = PlanCounted(e, source, row, col);
   /* an error here is the user's to handle, and not the last thing the program does */
@@ -273,8 +275,11 @@ static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
   PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(PetscFree(e->ref));
-  e->flops = 0.0;
-  ierr     = PlanCounted(e, source, row, col);
+  e->flops           = 0.0;
+  e->settings.update = e->update;
+  e->settings.solve  = e->solve;
+  e->tuning[0]       = 0;
+  ierr               = PlanCounted(e, source, row, col);
   PetscCall(PetscFree(row));
   PetscCall(PetscFree(col));
   PetscCall(ierr);
@@ -314,7 +319,7 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
 }
 
 /* As many attempts as the shift takes. */
-static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info)
+static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info, SyncILUPivoting *last)
 {
   const MatFactorShiftType type     = (MatFactorShiftType)(int)info->shifttype;
   const PetscInt           max      = 5; /* bisections, as PETSc's */
@@ -358,6 +363,20 @@ static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFa
   e->amount = piv.amount;
   if (type != MAT_SHIFT_INBLOCKS) e->status.shifted = piv.amount > 0 ? e->pattern.n : 0;
   else if (!e->status.shifted) e->amount = 0.0;
+  *last = piv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The numeric phase, and once for a plan what tuning makes of it. */
+static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info)
+{
+  SyncILUPivoting piv;
+  PetscBool       again = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(Attempts(e, A, info, &piv));
+  if (e->settings.tune && !e->tuning[0] && e->status.row < 0) PetscCall(SyncILUTune(e, A, &piv, &again));
+  if (again) PetscCall(Attempts(e, A, info, &piv));
   e->factorizations++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -399,7 +418,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
     PetscCall(PlanAnew(e, source));
     PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
   }
-  if (!ierr) ierr = Attempts(e, &A, info);
+  if (!ierr) ierr = FactorTuned(e, &A, info);
   PetscCall((*source->restore)(source->ctx, &A));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

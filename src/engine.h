@@ -69,6 +69,7 @@ typedef struct {
   PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
   PetscBool       check;
+  PetscBool       tune;
 } SyncILUSettings;
 
 PETSC_INTERN void SyncILUSettingsInitialize(SyncILUSettings *);
@@ -155,7 +156,9 @@ struct _n_SyncILUEngine {
   PetscInt                 n;    /* rows */
   SyncILUFill              fill;
   SyncILUPattern           pattern;
-  SyncILUSettings          settings; /* as planned; relax, threads and check may change later */
+  SyncILUSettings          settings; /* as planned; relax, threads, check and tune may change later */
+  SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
+  SyncILUSolve             solve;
   PetscInt                 analyses; /* plans made so far */
 
   /*
@@ -165,11 +168,12 @@ struct _n_SyncILUEngine {
   PetscInt64 fingerprint[2];
   PetscBool  pending; /* the fingerprint is on the device, and nobody has waited for it yet */
 
-  char           why[160];   /* why this backend */
-  char           unfit[160]; /* why the backend at work cannot, else empty */
-  SyncILUStatus  status;     /* of the last factorization, as are the next two */
-  PetscInt       attempts;   /* tried again with another shift */
-  PetscReal      amount;     /* of the shift */
+  char           why[160];    /* why this backend */
+  char           unfit[160];  /* why the backend at work cannot, else empty */
+  char           tuning[160]; /* what tuning has found with this plan; empty before */
+  SyncILUStatus  status;      /* of the last factorization, as are the next two */
+  PetscInt       attempts;    /* tried again with another shift */
+  PetscReal      amount;      /* of the shift */
   PetscInt       factorizations;
   PetscLogDouble flops; /* of one attempt; 0: not counted yet */
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
@@ -190,6 +194,9 @@ PETSC_INTERN PetscErrorCode SyncILUCheckFactor(SyncILUEngine, const SyncILUCSR *
 PETSC_INTERN PetscErrorCode SyncILUCheckSolve(SyncILUEngine, SyncILUTranspose, const PetscScalar *, const PetscScalar *);
 
 PETSC_INTERN const SyncILUBackendOps SyncILUHostOps;
+/* With settings.tune: the best strategies for this matrix (tune.c). */
+PETSC_INTERN PetscErrorCode SyncILUTune(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, PetscBool *);
+
 #if defined(SYNCILU_HAVE_CUDA)
 PETSC_INTERN const SyncILUBackendOps SyncILUCUDAOps;
 /* Bytes that the engines of this process have taken, and those that their pool holds; for tests. */

@@ -34,6 +34,7 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
     f->engine->settings.relax   = f->shared->settings.relax;
     f->engine->settings.threads = f->shared->settings.threads;
     f->engine->settings.check   = f->shared->settings.check;
+    f->engine->settings.tune    = f->shared->settings.tune;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -395,6 +396,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(MatSyncILUGetStatistics(F, &s));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
+  if (f->engine->settings.tune) PetscCall(PetscViewerASCIIPrintf(viewer, "tuned: %s\n", f->engine->tuning[0] ? f->engine->tuning : "not yet"));
   PetscCall(SyncILUBlocksView(F, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
   if (s.levels[0] < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not counted, for lack of memory on the device\n"));
@@ -429,13 +431,14 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list) - how a GPU finds the entries that two rows share
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list) - how a GPU factors
 .  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
 .  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
 .  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell) - how a GPU runs the triangular solves
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell) - how a GPU solves
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
+.  -pc_syncilu_tune                           - time the strategies on the matrix, and keep the best ones
 -  -pc_syncilu_check                          - compare with the serial reference
 
    Level: beginner

@@ -725,6 +725,92 @@ MAT_SETTER(Relax, PetscReal, Real)
 MAT_GETTER(Relax, PetscReal)
 
 /*@
+   PCSyncILUSetTune - Sets whether strategies are timed on the matrix, and the best ones kept
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_tune (true|false) - tune
+
+   Level: intermediate
+
+   Notes:
+   On a GPU the strategies of the factorization, then those of the triangular solves are tried at the first
+   factorization of a pattern, as far as `PCSyncILUSetUpdate()` and `PCSyncILUSetSolve()` leave them to the library.
+   What takes the least for a factorization and 20 applications stays; the view says which strategies these are, and
+   -info all times. That takes as long as some ten setups, and the memory of two. The host has one way of each.
+
+   Results are the same up to rounding. They may differ from run to run where two strategies are equally fast, since
+   strategies round differently.
+
+   Ranks tune by themselves, and may come to different strategies.
+
+.seealso: `PCSYNCILU`, `PCSyncILUGetTune()`, `MatSyncILUSetTune()`, `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`
+@*/
+PC_SETTER(Tune, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetTune - Gets whether strategies are timed on the matrix, and the best ones kept
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetTune()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetTune()`
+@*/
+PC_GETTER(Tune, PetscBool)
+
+/*@
+   MatSyncILUSetTune - Sets whether strategies are timed on the matrix, and the best ones kept, for a factored
+   matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_tune (true|false) - tune
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetTune()`.
+
+.seealso: `PCSyncILUSetTune()`, `MatSyncILUGetTune()`
+@*/
+MAT_SETTER(Tune, PetscBool, Bool)
+
+/*@
+   MatSyncILUGetTune - Gets whether strategies are timed on the matrix, and the best ones kept, of a factored
+   matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetTune()`, `PCSyncILUSetTune()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetTune()`
+@*/
+MAT_GETTER(Tune, PetscBool)
+
+/*@
    PCSyncILUSetCheck - Sets whether the serial reference runs beside, and results are compared
 
    Logically Collective

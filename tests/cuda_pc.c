@@ -671,6 +671,65 @@ static PetscErrorCode TestStrategies(PetscRandom rand)
 }
 
 /*
+   Tuning: once a pattern, among what the user leaves to the library; the factorization counts once, and the
+   iterations stay.
+*/
+static PetscErrorCode TestTune(PetscRandom rand)
+{
+  const char *const matrices[] = {"7pt:9x8x7", "random:700"};
+  char              text[16384];
+
+  PetscFunctionBegin;
+  for (size_t m = 0; m < PETSC_STATIC_ARRAY_LENGTH(matrices); m++) {
+    Mat A;
+    Vec b, want, x;
+
+    PetscCall(GenerateMatrix(matrices[m], 0, rand, &A));
+    PetscCall(MatCreateVecs(A, &want, &b));
+    PetscCall(VecDuplicate(want, &x));
+    PetscCall(VecSetRandom(b, rand));
+    for (int k = 0; k < 3; k++) { /* without; tuned; tuned as far as the strategies are not asked for */
+      PC                pc;
+      SyncILUStatistics s;
+      SyncILUUpdate     update;
+
+      PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+      PetscCall(PCSyncILUSetTune(pc, (PetscBool)(k > 0)));
+      if (k == 2) PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_SHARED));
+      for (int again = 0; again < 2; again++) {
+        PetscReal norm, difference;
+
+        PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); /* as if values had changed */
+        PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        PetscCall(PCSetUp(pc));
+        PetscCall(PCApply(pc, b, k ? x : want));
+        PetscCall(PCSyncILUGetStatistics(pc, &s));
+        CHECK(s.factorizations == again + 1 && s.analyses == 1, "%s, %d: %" PetscInt_FMT " factorizations, %" PetscInt_FMT " analyses", matrices[m], k,
+              s.factorizations, s.analyses);
+        if (!k) continue;
+        PetscCall(VecNorm(want, NORM_INFINITY, &norm));
+        PetscCall(VecAXPY(x, -1.0, want));
+        PetscCall(VecNorm(x, NORM_INFINITY, &difference));
+        CHECK(difference <= 1e-12 * norm, "%s, %d: tuned, the solution differs by %g", matrices[m], k, (double)(difference / norm));
+      }
+      PetscCall(PCSyncILUGetUpdate(pc, &update));
+      CHECK(update == (k == 2 ? SYNCILU_UPDATE_SHARED : SYNCILU_UPDATE_AUTO), "%s, %d: the setting is another one after tuning", matrices[m], k);
+      PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+      if (k)
+        CHECK(CheckViewSays(text, "tuned", k == 2 ? "update shared, solve " : "update "), "%s, %d: the view does not say what was tuned:\n%s", matrices[m], k,
+              text);
+      if (k == 2) CHECK(CheckViewSays(text, "factorization", "shared"), "%s: tuning has changed what was asked for:\n%s", matrices[m], text);
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&want));
+    PetscCall(VecDestroy(&x));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    Both backends log the same operations for a factorization, also where the pattern is nowhere but on the
    device.
 */
@@ -1072,6 +1131,7 @@ int main(int argc, char **argv)
     PetscCall(TestLifeCycle(rand));
     PetscCall(TestStrategies(rand));
     PetscCall(TestEmptyRows());
+    PetscCall(TestTune(rand));
     PetscCall(TestFlops(rand));
 #if defined(PETSC_HAVE_CUDA)
     PetscCall(TestStreams(rand));

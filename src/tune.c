@@ -1,0 +1,181 @@
+/*
+   -pc_syncilu_tune: the strategies of a backend are timed on the matrix itself, and the best of them is kept.
+
+   Each candidate is a plan of its own on the pattern of the engine, beside the engine's. It is factored and
+   solved with once to load its kernels, then timed; the shortest of several times counts, since what disturbs
+   a time makes it longer. First the factorizations are tried, then with the best of them the solves. What the
+   user asked for is not tried again.
+*/
+#include <petsctime.h>
+#include "engine.h"
+
+enum {
+  REPEAT = 3, /* times of each, of which the shortest counts */
+  SOLVES = 20 /* applications to a factorization, as an iteration that converges well takes */
+};
+#define BETTER 0.97 /* what is left of the time where a candidate takes the place of another */
+
+typedef struct {
+  PetscLogDouble factor, solve; /* seconds */
+} Times;
+
+static PetscLogDouble Together(const Times *t)
+{
+  return t->factor + SOLVES * t->solve;
+}
+
+static PetscErrorCode TimeOnce(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, const PetscScalar *b, PetscScalar *x, Times *t)
+{
+  PetscLogDouble start, middle, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  PetscCall((*e->ops->factor)(e, A, piv, &e->status));
+  PetscCall(PetscTime(&middle));
+  PetscCall((*e->ops->solve)(e, SYNCILU_NOTRANS, 1, b, e->n, x, e->n, PETSC_MEMTYPE_HOST));
+  PetscCall(PetscTime(&end));
+  t->factor = middle - start;
+  t->solve  = end - middle;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TimePlanned(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, const PetscScalar *b, PetscScalar *x, Times *t)
+{
+  PetscFunctionBegin;
+  PetscCall(TimeOnce(e, A, piv, b, x, t));
+  for (int k = 0; k < REPEAT; k++) {
+    Times again;
+
+    PetscCall(TimeOnce(e, A, piv, b, x, &again));
+    t->factor = k ? PetscMin(t->factor, again.factor) : again.factor;
+    t->solve  = k ? PetscMin(t->solve, again.solve) : again.solve;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Plans with these settings in the place of the engine's, on its pattern and with its backend. */
+static PetscErrorCode PlanWith(SyncILUEngine e, const SyncILUCSR *A, SyncILUUpdate update, SyncILUSolve solve)
+{
+  PetscBool needpattern = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  e->data            = NULL;
+  e->settings.update = update;
+  e->settings.solve  = solve;
+  e->unfit[0]        = 0;
+  PetscCall((*e->ops->plan)(e, e->pattern.lptr ? NULL : A, &needpattern));
+  PetscCheck(!needpattern || e->pattern.lptr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows that were taken as the pattern are not taken again");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The times of a candidate; what it lacks is in why. */
+static PetscErrorCode Try(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUUpdate update, SyncILUSolve solve, const PetscScalar *b,
+                          PetscScalar *x, Times *t, char why[], size_t len)
+{
+  struct _n_SyncILUEngine trial = *e; /* has the pattern on loan */
+  PetscErrorCode          ierr;
+
+  PetscFunctionBegin;
+  trial.settings.check = PETSC_FALSE;
+  ierr                 = PlanWith(&trial, A, update, solve);
+  if (!ierr && !trial.unfit[0]) ierr = TimePlanned(&trial, A, piv, b, x, t);
+  PetscCall((*trial.ops->destroy)(&trial));
+  PetscCall(ierr);
+  PetscCall(PetscStrncpy(why, trial.unfit, len));
+  if (!why[0] && trial.status.row >= 0) PetscCall(PetscSNPrintf(why, len, "it rejects the pivot of row %" PetscInt_FMT, trial.status.row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUTune - times the strategies that the user leaves to the library, and plans with the best ones
+
+   Not Collective
+
+   Input Parameters:
++  e   - a factorization that has been done
+.  A   - its matrix
+-  piv - how its pivots were judged in the end
+
+   Output Parameter:
+.  changed - whether there is another plan, and the factorization is to be done again
+
+   Errors:
+   PETSC_ERR_GPU_RESOURCE where memory went away meanwhile; after an error of the new plan e->ops is NULL, and the
+   engine can only be destroyed.
+
+   Notes:
+   What was found is in e->tuning, for the view. While candidates are tried, plan and factor are there twice; a
+   candidate for which there is no memory is left out, and -info says so.
+
+   A factorization and 20 applications count together. Vectors come from the host, whose copies take the same
+   time with every strategy.
+*/
+PetscErrorCode SyncILUTune(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscBool *changed)
+{
+  const SyncILUUpdate asked_update = e->settings.update;
+  const SyncILUSolve  asked_solve  = e->settings.solve;
+  SyncILUUpdate       update       = asked_update;
+  SyncILUSolve        solve        = asked_solve;
+  Times               best = {0.0, 0.0}, first = {0.0, 0.0};
+  PetscScalar        *b, *x;
+  PetscBool           have = PETSC_FALSE;
+  PetscErrorCode      ierr;
+
+  PetscFunctionBegin;
+  *changed = PETSC_FALSE;
+  if (!e->ops->device) {
+    PetscCall(PetscStrncpy(e->tuning, "no, the host has one way", sizeof(e->tuning)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));
+  e->pending = PETSC_FALSE; /* it goes with the plan */
+  PetscCall(PetscMalloc2(e->n, &b, e->n, &x));
+  for (PetscInt i = 0; i < e->n; i++) b[i] = 1.0;
+  for (int phase = 0; phase < 2; phase++) {
+    const int last = phase ? (int)SYNCILU_SOLVE_ELL : (int)SYNCILU_UPDATE_LIST;
+
+    if (phase && asked_solve != SYNCILU_SOLVE_AUTO) break;
+    /* the first phase has the time of auto, or of what is asked for */
+    for (int k = phase ? (int)SYNCILU_SOLVE_AUTO + 1 : (int)SYNCILU_UPDATE_AUTO; k <= last; k++) {
+      const SyncILUUpdate u = phase ? update : (SyncILUUpdate)k;
+      const SyncILUSolve  s = phase ? (SyncILUSolve)k : solve;
+      Times               t = {0.0, 0.0};
+      char                why[sizeof(e->unfit)];
+
+      if (!phase && asked_update != SYNCILU_UPDATE_AUTO && u != asked_update) continue;
+      PetscCall(Try(e, A, piv, u, s, b, x, &t, why, sizeof(why)));
+      if (why[0]) {
+        PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: not tried, %s\n", SyncILUUpdates[u], SyncILUSolves[s], why));
+        continue;
+      }
+      PetscCall(
+        PetscInfo(NULL, "Tuning: update %s, solve %s: factorization %g ms, solve %g ms\n", SyncILUUpdates[u], SyncILUSolves[s], 1e3 * t.factor, 1e3 * t.solve));
+      if (!have) first = t;
+      if (!have || Together(&t) < BETTER * Together(&best)) {
+        best = t;
+        if (phase) solve = s;
+        else update = u;
+      }
+      have = PETSC_TRUE;
+    }
+  }
+  PetscCall(PetscFree2(b, x));
+  if (!have) {
+    PetscCall(PetscStrncpy(e->tuning, "no, there is no memory for a second plan", sizeof(e->tuning)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscSNPrintf(e->tuning, sizeof(e->tuning), "update %s, solve %s: a factorization and %d solves in %.3g ms, before in %.3g", SyncILUUpdates[update],
+                          SyncILUSolves[solve], (int)SOLVES, 1e3 * Together(&best), 1e3 * Together(&first)));
+  PetscCall(PetscInfo(NULL, "Tuned: %s\n", e->tuning));
+  if (update == asked_update && solve == asked_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  *changed = PETSC_TRUE;
+  PetscCall((*e->ops->destroy)(e));
+  ierr = PlanWith(e, A, update, solve);
+  if (ierr || e->unfit[0]) {
+    PetscCall((*e->ops->destroy)(e));
+    e->ops = NULL;
+  }
+  PetscCall(ierr);
+  PetscCheck(e->ops, PETSC_COMM_SELF, PETSC_ERR_GPU_RESOURCE, "-pc_syncilu_tune: %s", e->unfit);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
