@@ -90,9 +90,9 @@ __device__ void long_entries(const SyncILUDeviceFactor &f, const SyncILUDeviceLo
   V *const          row     = (V *)longs.w + task.offset;
   const V          *val     = (const V *)f.val;
   V                 w       = e < len ? value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0)) : V(0);
-  Sum<V>            dropped = {V(0), V(0)};
-  int               u       = e < len ? longs.begin[task.offset + e] : 0;
-  const int         end     = e < len ? longs.begin[task.offset + e + 1] : 0;
+  Sum<V>            dropped = {V(0), V(0)}, shared = {V(0), V(0)};
+  int               u    = e < len ? longs.begin[task.offset + e] : 0;
+  const int         end  = e < len ? longs.begin[task.offset + e + 1] : 0;
   bool              done = e >= len, many = end - u > SYNCILU_LONG_UPDATES;
   SyncILULongUpdate next = u < end ? longs.update[u] : SyncILULongUpdate{0, 0};
 
@@ -107,7 +107,7 @@ __device__ void long_entries(const SyncILUDeviceFactor &f, const SyncILUDeviceLo
     if (finished == FULL) break;
     const int turn = __ffs(~finished) - 1;
     if (__shfl_sync(FULL, (int)many, turn)) {
-      const V sum = long_products<V, RELAX>(longs, row, val, __shfl_sync(FULL, u, turn), __shfl_sync(FULL, end, turn), dropped);
+      const V sum = long_products<V, RELAX>(longs, row, val, __shfl_sync(FULL, u, turn), __shfl_sync(FULL, end, turn), shared);
 
       if (lane == turn) {
         w -= sum;
@@ -132,6 +132,9 @@ __device__ void long_entries(const SyncILUDeviceFactor &f, const SyncILUDeviceLo
     }
   }
   if (RELAX) { /* what is dropped is all that the reference rows hold less what has been used */
+    /* its own sum: how many of a lane's own updates come before a shared one depends on when they arrive */
+    add(dropped, shared.high);
+    dropped.low += shared.low;
     if (e < nl) {
       const V *from = (const V *)f.sum + 2 * (size_t)f.pattern.col[begin + e], high = wait_for(from), low = wait_for(from + 1);
 

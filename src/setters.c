@@ -239,8 +239,8 @@ MAT_GETTER(Update, SyncILUUpdate)
 
    Note:
    Concerns `SYNCILU_UPDATE_VECT` and `SYNCILU_UPDATE_ADAPT` on a GPU. Takes effect at the next symbolic phase.
-   Without the option it is on where levels have fewer than 10 rows in the mean, since it delays those that have
-   many rows to work on. The view says so.
+   Without the option it is on where levels have few rows in the mean, fewer than the view says, since it delays
+   those that have many rows to work on.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUGetPrefetch()`, `MatSyncILUSetPrefetch()`
 @*/

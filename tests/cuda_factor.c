@@ -225,6 +225,78 @@ static PetscErrorCode TestCancellation(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   A long row that several warps share, of whose entries some have more updates than a lane has to itself, among
+   others that have a few. When these come must not show in the sum of what is dropped: large entries, of which
+   hardly anything is left, would make other bits of another order of additions.
+*/
+static PetscErrorCode TestShared(PetscRandom rand)
+{
+  const PetscInt  n = 401, chain = 200;
+  SyncILUSettings settings;
+  SyncILUEngine   e;
+  Case            c;
+  Values          v;
+  Mat             A;
+  PetscScalar    *first;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 32, NULL, &A));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(MatSetValue(A, i, i, 1.0, INSERT_VALUES));
+    for (PetscInt j = 0; i == n - 1 && j < n; j++) PetscCall(MatSetValue(A, i, j, 1.0, INSERT_VALUES));
+    if (i >= chain) continue;
+    if (i) PetscCall(MatSetValue(A, i, i - 1, 1.0, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, i + 1, 1.0, INSERT_VALUES));
+    for (PetscInt j = 288; j < 320; j++) {
+      const PetscBool many = (PetscBool)(j >= 300 && j < 310), here = (PetscBool)(j < 300 ? i >= 195 : i < 20 || i >= 180);
+
+      if (many || here) PetscCall(MatSetValue(A, i, j, 1.0, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(GenerateValues(A, rand));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.9, rand, &c));
+  PetscCall(ValuesCreate(&c, &v));
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt k = v.csr.i[i]; k < v.csr.i[i + 1]; k++) {
+      PetscReal r;
+
+      PetscCall(PetscRandomGetValueReal(rand, &r));
+      *Entry(&v, i, v.csr.j[k]) = v.csr.j[k] == i ? 1.0 : (r - 0.5) * 2e9;
+    }
+  }
+  SyncILUSettingsInitialize(&settings);
+  settings.backend = SYNCILU_BACKEND_CUDA;
+  settings.update  = SYNCILU_UPDATE_LIST;
+  settings.relax   = 0.9;
+  PetscCall(EngineCreate(&settings, &c, &e));
+  PetscCall(PetscMalloc1(c.nl + c.nu + n, &first));
+  for (int k = 0; k < 8; k++) {
+    const PetscScalar *part[3];
+    const PetscInt     count[] = {c.nl, c.nu, n};
+    PetscScalar       *to      = first;
+
+    PetscCall(EngineFactor(e, &v.csr, NULL, &v.info));
+    PetscCall((*e->ops->values)(e, &part[0], &part[1], &part[2]));
+    for (int q = 0; q < 3; q++, to += count[q - 1]) {
+      PetscBool same = PETSC_TRUE;
+
+      if (k) PetscCall(PetscMemcmp(to, part[q], (size_t)count[q] * sizeof(*to), &same));
+      else PetscCall(PetscArraycpy(to, part[q], count[q]));
+      CHECK(same, "a shared row with large entries: factorization %d has other bits than the first one", k);
+    }
+  }
+  PetscCall(PetscFree(first));
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(ValuesDestroy(&v));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Rows of 5 entries, one of so many of one of these lengths in turn, with columns anywhere. */
 static PetscErrorCode RowsOfLengths(PetscInt n, PetscInt every, const PetscInt *lengths, PetscInt count, PetscRandom rand, Mat *A)
 {
@@ -432,6 +504,7 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(TestCancellation(rand));
+  PetscCall(TestShared(rand));
   PetscCall(TestLengths(rand));
   PetscCall(TestRange(rand));
   PetscCall(TestOverflow(rand));

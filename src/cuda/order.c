@@ -22,7 +22,7 @@ int OrderThrottle(double rows, int levels)
    Input Parameters:
 +  plan     - the plan, in whose scratch the levels will be
 .  p        - a pattern with its columns
-.  mean     - entries of a row with both triangles and diagonal
+.  entries  - of all rows, with both triangles and diagonal
 .  both     - whether those of U are wanted
 -  reversed - whether those of U shall be the latest ones, as L's earliest are seen from the end
 
@@ -30,7 +30,7 @@ int OrderThrottle(double rows, int levels)
 +  level  - of the rows of L and of U
 -  levels - how many there are
 */
-PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double mean, PetscBool both, PetscBool reversed, int *level[2], int levels[2])
+PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries, PetscBool both, PetscBool reversed, int *level[2], int levels[2])
 {
   const int longest = PetscMax(plan->counts.longest[0], plan->counts.longest[1]), triangles = both && !reversed ? 2 : 1;
   int       mark, *count;
@@ -44,7 +44,8 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double mean, P
   PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(*count), &count));
   CallCUDA(cudaMemsetAsync(count, 0, 2 * sizeof(*count), plan->stream));
   CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
-  PlanLaunch(SyncILUKernelLevels(p, longest, mean, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, count, plan->stream));
+  PlanLaunch(
+    SyncILUKernelLevels(p, longest, p.n ? entries / p.n : 0.0, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, count, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, levels, count, (size_t)triangles * sizeof(*levels)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (both && reversed) {
@@ -100,14 +101,13 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!plan->level[k]) {
-    const double         mean = (double)plan->nnz / (double)plan->pattern.n;
     SyncILUDevicePattern p;
 
     PlanCall(PlanGetPattern(plan, &p));
     /* for a factorization alone */
-    if (plan->tiled) PlanCall(PlanFindLevels(plan, p, mean, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
+    if (plan->tiled) PlanCall(PlanFindLevels(plan, p, plan->nnz, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
     else {
-      PlanCall(PlanFindLevels(plan, p, mean, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
+      PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
       if (plan->settings->analysis == SYNCILU_ANALYSIS_ALAP) PlanCall(MoveLate(plan, plan->level, plan->levels));
     }
     PetscCall(PlanRestorePattern(plan, &p));
@@ -208,7 +208,7 @@ PetscErrorCode PlanCountLevels(Plan *plan)
   PetscFunctionBegin;
   if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN && plan->width[0] != UNKNOWN && plan->width[1] != UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanGetPattern(plan, &p));
-  PlanCall(PlanFindLevels(plan, p, (double)plan->nnz / (double)plan->pattern.n, PETSC_TRUE, PETSC_FALSE, level, plan->levels));
+  PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_TRUE, PETSC_FALSE, level, plan->levels));
   PetscCall(PlanRestorePattern(plan, &p));
   for (int k = 0; k < 2; k++) {
     Order order;

@@ -99,12 +99,16 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 {
   const double n = (double)plan->pattern.n, mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
-  int         *level, levels;
+  const int    mark = plan->scratch.n;
+  int         *level, levels = plan->levels[0];
 
   PetscFunctionBegin;
   if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   if (mean > SYNCILU_NARROW_ENTRIES || plan->counts.longest_row > SYNCILU_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+  if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
+    PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  }
   if (n < SYNCILU_NARROW_ROWS * (double)levels)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
   PetscFunctionReturn(PETSC_SUCCESS);

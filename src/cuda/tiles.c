@@ -215,7 +215,7 @@ static PetscErrorCode BlockLevels(Plan *plan)
   q.ptr  = ptr;
   q.col  = col;
   q.diag = diag;
-  PlanCall(PlanFindLevels(plan, q, (double)total / (double)blocks, PETSC_TRUE, plan->reversed, plan->tile_level, plan->tile_levels));
+  PlanCall(PlanFindLevels(plan, q, total, PETSC_TRUE, plan->reversed, plan->tile_level, plan->tile_levels));
   plan->tiles = blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

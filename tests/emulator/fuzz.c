@@ -132,12 +132,16 @@ static PetscErrorCode TableMatrix(Table *t, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries anywhere, and up to two full rows or columns. */
+/*
+   Entries anywhere, and up to two full rows or columns; sometimes more of these, longer than lists of updates
+   can count.
+*/
 static PetscErrorCode Anywhere(Table *t, char description[], size_t length)
 {
-  const PetscReal share = FuzzReal() * FuzzReal() * 0.3;
-  const PetscInt  n     = 1 + FuzzBelow(150);
-  const int       full  = FuzzBelow(3);
+  const PetscBool large = FuzzOnce(6);
+  const PetscReal share = FuzzReal() * FuzzReal() * (large ? 0.05 : 0.3);
+  const PetscInt  n     = large ? 257 + FuzzBelow(150) : 1 + FuzzBelow(150);
+  const int       full  = FuzzBelow(large ? 20 : 3);
 
   PetscFunctionBegin;
   PetscCall(TableCreate(n, t));
