@@ -16,6 +16,7 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->threads     = PETSC_DECIDE;
   s->relax       = 0.0;
   s->check       = PETSC_FALSE;
+  s->tune        = PETSC_FALSE;
 }
 
 /* In the order in which auto prefers them. The last one takes everything. */
