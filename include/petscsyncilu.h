@@ -62,14 +62,15 @@ typedef enum {
    Level: advanced
 
    Notes:
-   `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_UPDATE_ADAPT` are strategies of Freire, Dufrechou,
-   Ezzatti, PDP 2025, and `SYNCILU_UPDATE_PARALLEL` is one of M. Freire's master's thesis, Universidad de la
-   Republica, 2025. Other than there, columns of the shorter of two rows are searched in the longer one, of a
-   reference row those entries alone are waited for that update the current one, and PARALLEL applies the updates of
-   an entry in the order of their reference rows.
+   `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_UPDATE_ADAPT` are strategies of Freire,
+   Dufrechou, Ezzatti, PDP 2025, and `SYNCILU_UPDATE_PARALLEL` is one of M. Freire's master's thesis,
+   Universidad de la Republica, 2025. Other than there, columns of the shorter of two rows are searched in the
+   longer one, of a reference row those entries alone are waited for that update the current one, and PARALLEL
+   applies the updates of an entry in the order of their reference rows.
 
-   `SYNCILU_UPDATE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
-   with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
+   `SYNCILU_UPDATE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline
+   to compare with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their
+   earliest levels.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
@@ -127,8 +128,9 @@ typedef enum {
    In numerical order a row has a warp of its own. `SYNCILU_SOLVE_HYB` then takes room for 32 entries a row, as
    it does wherever levels have few rows; what it takes stands in the bytes held that the view shows.
 
-   `SYNCILU_SOLVE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to compare
-   with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their earliest levels.
+   `SYNCILU_SOLVE_LEVELSET` is the scheme of M. Naumov, NVIDIA technical report NVR-2012-003, as a baseline to
+   compare with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their
+   earliest levels.
 
 .seealso: `PCSyncILUSetSolve()`, `MatSyncILUSetSolve()`
 E*/

@@ -15,7 +15,7 @@ using namespace syncilu;
 namespace
 {
 
-/* What of a row is known before the levels before are finished. */
+/* What of a row is known before the earlier levels are finished. */
 struct LevelRow {
   int  row, begin, lower, length; /* its number, first entry, entries of L and of L and U with the diagonal */
   int  upper;                     /* where its U' begins */

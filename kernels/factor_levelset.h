@@ -10,7 +10,10 @@
 extern "C" {
 #endif
 
-/* The factorization of all rows, level after level; order, tasks, throttle and lower of the factor are not used. */
+/*
+   The factorization of all rows, level after level; order, tasks, throttle and lower of the factor are not
+   used.
+*/
 extern cudaError_t SyncILUKernelFactorLevelset(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceLevels, SyncILUDeviceSearch, cudaStream_t);
 
 #if defined(__cplusplus)

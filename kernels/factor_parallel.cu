@@ -1,11 +1,11 @@
 /*
-   Update strategy parallel: a block has a row, and its vectors of 1 to 32 lanes work on the entries at the same
-   time (M. Freire, master's thesis, Universidad de la Republica, 2025, section 5.1.4). Entry (i,j) waits for entry
-   (i,k) where u'_kj exists, and for that.
+   Update strategy parallel: a block has a row, and its vectors of 1 to 32 lanes work on the entries at the
+   same time (M. Freire, master's thesis, Universidad de la Republica, 2025, section 5.1.4). Entry (i,j) waits
+   for entry (i,k) where u'_kj exists, and for that.
 
    The thesis lets the vector of (i,k) update all (i,j), in whatever order its vectors come to do it. Here the
-   vector of (i,j) does, by ascending k, so that results are the same from run to run; and the entries right of the
-   diagonal are dealt to the vectors too.
+   vector of (i,j) does, by ascending k, so that results are the same from run to run; and the entries right
+   of the diagonal are dealt to the vectors too.
 */
 #include "factor_parallel.h"
 #include "factor_rows.cuh"
@@ -17,12 +17,13 @@ namespace
 
 /*
    Vectors take every so many entries of the row from left to right. Each lane looks up another reference row;
-   once all that the lanes have found is there, it is applied in their order, and the next T reference rows follow.
+   once all that the lanes have found is there, it is applied in their order, and the next T reference rows
+   follow.
 
-   Why it ends: the leftmost entry that is not finished waits for finished entries of its row alone, and its vector
-   has nothing to do before it, since vectors take entries from left to right. Vectors of a warp may wait for each
-   other: they go round the loop together, and each that has all it needs goes on. Other rows come before this one
-   in the order of the tickets.
+   Why it ends: the leftmost entry that is not finished waits for finished entries of its row alone, and its
+   vector has nothing to do before it, since vectors take entries from left to right. Vectors of a warp may
+   wait for each other: they go round the loop together, and each that has all it needs goes on. Other rows
+   come before this one in the order of the tickets.
 */
 template <int LG>
 struct Vectors : RowOfBlock {

@@ -31,8 +31,8 @@ namespace syncilu
 {
 
 /*
-   How updates are found where no list says it. SyncILUDeviceSearch itself: by searches. These two: by compare(),
-   and by either, as the two rows are short or not.
+   How updates are found where no list says it: with SyncILUDeviceSearch itself by searches, with Compare by
+   compare(), with CompareShort by compare() where both rows are short and else by searches.
 */
 struct Compare : SyncILUDeviceSearch { };
 struct CompareShort : SyncILUDeviceSearch { };
@@ -151,7 +151,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
      row is added to the first, times 65536, with list; without lists it is in sources.
   */
   int place[POLLS], at[POLLS], sources[LIST ? 1 : POLLS];
-  /* without lists: the entry that names the reference row, and how many of its candidates the lanes have seen */
+  /*
+     without lists: the entry that names the reference row, and how many of its candidates the lanes have seen
+  */
   int    s = BLOCK ? nl : 0, q0 = 0;
   Common both;             /* these; what is left of them where the rows are compared */
   int    shift    = 0;     /* what leads from the pattern's U' of that row to the one in val */

@@ -1,6 +1,6 @@
 /*
-   Update strategy shared: a warp has a row, and compares 32 columns of it with 32 of the reference row at a time
-   (Freire, Dufrechou, Ezzatti, PDP 2025, section IV-A and algorithm 3).
+   Update strategy shared: a warp has a row, and compares 32 columns of it with 32 of the reference row at a
+   time (Freire, Dufrechou, Ezzatti, PDP 2025, section IV-A and algorithm 3).
 */
 #include "factor_shared.h"
 #include "factor_rows.cuh"

@@ -35,7 +35,10 @@ __device__ __forceinline__ void wait_for_rows(const int *done, int rows)
   __syncthreads(); /* the others read what the first thread has waited for */
 }
 
-/* Says that the block has finished so many rows. Once all are, nobody waits any more: ready for the next launch. */
+/*
+   Says that the block has finished so many rows. Once all are, nobody waits any more: ready for the next
+   launch.
+*/
 __device__ __forceinline__ void announce_rows(int *done, int rows, int n)
 {
   __syncthreads(); /* all warps have written */

@@ -13,7 +13,10 @@ namespace
 /* Loads that a lane has under way at the same time. */
 constexpr int POLLS = SYNCILU_POLLS;
 
-/* What a lane has of its row before the levels before are finished: its first entry, and the right-hand side. */
+/*
+   What a lane knows of its row before the earlier levels are finished: its first entry, and the right-hand
+   side.
+*/
 template <typename V, int R>
 struct LevelRow {
   int    row, lanes; /* lanes 0: there is no slice for the warp */

@@ -6,9 +6,9 @@
 #define SYNCILU_TUNING_H
 
 /*
-   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a triangular solve costs a launch and a
-   hop for every level, whatever its size. Setup and solve of 7-point grids with CG take as long on one thread of
-   the host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host
+   With fewer rows on a rank -pc_syncilu_backend auto stays on the host: a triangular solve costs a launch and
+   a hop for every level, whatever its size. Setup and solve of 7-point grids with CG take as long on one
+   thread of the host at 4,100 rows if matrix and vectors are on the device, at 9,500 if they are on the host
    (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
 */
 #define SYNCILU_CUDA_MIN_ROWS 8000
@@ -48,26 +48,26 @@
 #define SYNCILU_COMPARE_ENTRIES 128
 
 /*
-   Lanes of a vector of update strategy parallel: those with which M. Freire's thesis (Universidad de la Republica,
-   2025), section 5.2.4, compares it with the other strategies.
+   Lanes of a vector of update strategy parallel: those with which M. Freire's thesis (Universidad de la
+   Republica, 2025), section 5.2.4, compares it with the other strategies.
 */
 #define SYNCILU_PARALLEL_LANES 2
 
 /*
-   Rows of a level in the mean from which on updates are not looked for while others are waited for, unless the
-   user says so. Adapt with against without, refactorization on an H200: 0.49 at 33 rows a level (quadtree), 0.37
-   at 211 (triangles), 0.45 at 779 (7-point, Morton), 0.78 at 1960 (power law, vect), but 1.22 at 2133 (15-point,
-   random order), 1.16 at 6144, 1.5 at 8700. M. Freire's thesis (Universidad de la Republica, 2025), section
-   5.2.3, has 10 on an RTX 3090 Ti.
+   Rows of a level in the mean from which on updates are not looked for while others are waited for, unless
+   the user says so. Time of a refactorization by adapt with prefetch over that without, on an H200: 0.38 at
+   33 rows a level (quadtree), 0.37 at 211 (triangles), 0.45 at 779 (7-point, Morton), 0.78 at 1960 (power
+   law, vect), but 1.22 at 2133 (15-point, random order), 1.16 at 6144, 1.5 at 8700. M. Freire's thesis
+   (Universidad de la Republica, 2025), section 5.2.3, has 10 on an RTX 3090 Ti.
 */
 #define SYNCILU_PREFETCH_ROWS 1500
 
 /*
-   Rows of a level and entries of a row in the mean below which auto searches ahead, with a warp a row, instead of
-   writing lists. List over that, refactorization on an H200, by rows a level: 1.1 at 10 to 3.7 at 69 on twelve
-   finite-element matrices of 7 to 36 entries a row and their RCM orders, 1.5 at 33 (quadtree), 1.4 at 211
-   (triangles), 0.95 at 249 (blocks), 1.3 at 323 (darcy), 0.97 at 190 rows of 77 entries; 0.84 at 522 (27-point),
-   0.7 at 542 (15-point), 0.46 at 779; with 196 entries a row 0.5 at 14.
+   Rows of a level and entries of a row in the mean below which auto searches ahead, with a warp a row,
+   instead of writing lists. Time of a refactorization by list over that by adapt, on an H200: 1.3 to 2.9
+   on fourteen finite-element matrices of 10 to 323 rows a level and 7 to 36 entries a row, 1.5 at 33
+   (quadtree), 1.4 at 211 (triangles), 0.95 at 249 (blocks), 0.97 at 190 rows of 77 entries; 0.84 at 522
+   (27-point), 0.7 at 542 (15-point), 0.46 at 779; with 196 entries a row 0.5 at 14.
 */
 #define SYNCILU_NARROW_ROWS    400
 #define SYNCILU_NARROW_ENTRIES 100

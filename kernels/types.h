@@ -320,7 +320,10 @@ typedef struct {
   void                    *part;   /* three numbers for each task that leaves some, for relaxation and sizes; NaN sentinels before */
 } SyncILUDeviceLongRows;
 
-/* Tasks for the entries of a long row, for its entries of U', and all with the pivot's and the one that sums up. */
+/*
+   Tasks for the entries of a long row, for its entries of U', and all with the pivot's and the one that sums
+   up.
+*/
 SYNCILU_HOST_DEVICE static inline int SyncILULongEntryTasks(int entries)
 {
   return (entries + SYNCILU_LONG_ENTRIES - 1) / SYNCILU_LONG_ENTRIES;

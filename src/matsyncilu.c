@@ -426,8 +426,8 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    MATSOLVERSYNCILU = "syncilu" - incomplete LU factorization without synchronization between levels, on the
    CPU's threads or on a GPU
 
-   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices and those of types derived from them, through `PCSYNCILU`, `PCILU` (-pc_type ilu
-   -pc_factor_mat_solver_type syncilu), or MatGetFactor().
+   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices and those of types derived from them, through
+   `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor().
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs

@@ -153,12 +153,12 @@ MAT_GETTER(Backend, SyncILUBackend)
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids, auto
-   and list run as one triangular solve, and the view says diagonal-only. Where rows are too long for list, or
-   the device has no memory for the lists, adapt runs, or vect where each row would have 32 lanes, and the view
-   and -info say so. Auto also turns to these where lists take so much memory that plan and factor would have more
-   than three times the bytes of the matrix. The host has one way, a dense work row a thread, and says so in the
-   view.
+   Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids,
+   auto and list run as one triangular solve, and the view says diagonal-only. Where the device has no memory
+   for the lists, adapt runs. Auto also takes adapt where levels have few rows, then with 32 lanes a row, where
+   most entries are in rows of more than 255, and where lists take so much memory that plan and factor would
+   have more than three times the bytes of the matrix. The view and -info give the reason. The host has one
+   way, a dense work row a thread, and says so in the view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -740,12 +740,13 @@ MAT_GETTER(Relax, PetscReal)
 
    Notes:
    On a GPU the strategies of the factorization, then those of the triangular solves are tried at the first
-   factorization of a pattern, as far as `PCSyncILUSetUpdate()` and `PCSyncILUSetSolve()` leave them to the library.
-   What takes the least for a factorization and 20 applications stays; the view says which strategies these are, and
-   -info all times. That takes as long as some ten setups, and the memory of two. The host has one way of each.
+   factorization of a pattern, as far as `PCSyncILUSetUpdate()` and `PCSyncILUSetSolve()` leave them to the
+   library. What takes the least for a factorization and 20 applications stays; the view says which strategies
+   these are, and -info gives all times. That takes as long as some ten setups, and the memory of two. The host
+   has one way of each.
 
-   Results are the same up to rounding. They may differ from run to run where two strategies are equally fast, since
-   strategies round differently.
+   Results are the same up to rounding. They may differ from run to run where two strategies are equally fast,
+   since strategies round differently.
 
    Ranks tune by themselves, and may come to different strategies.
 

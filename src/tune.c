@@ -86,6 +86,53 @@ static PetscErrorCode Try(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPiv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The best strategies that were found, their times, and those of what is planned. */
+typedef struct {
+  SyncILUUpdate update;
+  SyncILUSolve  solve;
+  Times         best, first;
+  PetscBool     have; /* any times */
+} Found;
+
+/* Tries a candidate, and keeps it if it is the first or better. */
+static PetscErrorCode Candidate(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUUpdate update, SyncILUSolve solve,
+                                const PetscScalar *b, PetscScalar *x, Found *found)
+{
+  Times t = {0.0, 0.0};
+  char  why[sizeof(e->unfit)];
+
+  PetscFunctionBegin;
+  PetscCall(Try(e, A, piv, update, solve, b, x, &t, why, sizeof(why)));
+  if (why[0]) {
+    PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: not tried, %s\n", SyncILUUpdates[update], SyncILUSolves[solve], why));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: factorization %g ms, solve %g ms\n", SyncILUUpdates[update], SyncILUSolves[solve], 1e3 * t.factor,
+                      1e3 * t.solve));
+  if (!found->have) found->first = t;
+  if (!found->have || Together(&t) < BETTER * Together(&found->best)) {
+    found->best   = t;
+    found->update = update;
+    found->solve  = solve;
+  }
+  found->have = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, const PetscScalar *b, PetscScalar *x, Found *found)
+{
+  const SyncILUUpdate update = found->update;
+  const SyncILUSolve  solve  = found->solve;
+
+  PetscFunctionBegin;
+  PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
+  for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && u <= SYNCILU_UPDATE_LIST; u++)
+    PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));
+  for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && s <= SYNCILU_SOLVE_ELL; s++)
+    PetscCall(Candidate(e, A, piv, found->update, (SyncILUSolve)s, b, x, found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    SyncILUTune - times the strategies that the user leaves to the library, and plans with the best ones
 
@@ -99,27 +146,21 @@ static PetscErrorCode Try(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPiv
    Output Parameter:
 .  changed - whether there is another plan, and the factorization is to be done again
 
-   Errors:
-   PETSC_ERR_GPU_RESOURCE where memory went away meanwhile; after an error of the new plan e->ops is NULL, and the
-   engine can only be destroyed.
+   Errors: PETSC_ERR_GPU_RESOURCE where memory went away meanwhile; after an error of the new plan e->ops is
+   NULL, and the engine can only be destroyed.
 
    Notes:
-   What was found is in e->tuning, for the view. While candidates are tried, plan and factor are there twice; a
-   candidate for which there is no memory is left out, and -info says so.
+   What was found is in e->tuning, for the view. While candidates are tried, plan and factor are there
+   twice; a candidate for which there is no memory is left out, and -info says so.
 
    A factorization and 20 applications count together. Vectors come from the host, whose copies take the same
    time with every strategy.
 */
 PetscErrorCode SyncILUTune(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscBool *changed)
 {
-  const SyncILUUpdate asked_update = e->settings.update;
-  const SyncILUSolve  asked_solve  = e->settings.solve;
-  SyncILUUpdate       update       = asked_update;
-  SyncILUSolve        solve        = asked_solve;
-  Times               best = {0.0, 0.0}, first = {0.0, 0.0};
-  PetscScalar        *b, *x;
-  PetscBool           have = PETSC_FALSE;
-  PetscErrorCode      ierr;
+  Found          found = {.update = e->settings.update, .solve = e->settings.solve};
+  PetscScalar   *b, *x;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   *changed = PETSC_FALSE;
@@ -131,46 +172,20 @@ PetscErrorCode SyncILUTune(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPi
   e->pending = PETSC_FALSE; /* it goes with the plan */
   PetscCall(PetscMalloc2(e->n, &b, e->n, &x));
   for (PetscInt i = 0; i < e->n; i++) b[i] = 1.0;
-  for (int phase = 0; phase < 2; phase++) {
-    const int last = phase ? (int)SYNCILU_SOLVE_ELL : (int)SYNCILU_UPDATE_LIST;
-
-    if (phase && asked_solve != SYNCILU_SOLVE_AUTO) break;
-    /* the first phase has the time of auto, or of what is asked for */
-    for (int k = phase ? (int)SYNCILU_SOLVE_AUTO + 1 : (int)SYNCILU_UPDATE_AUTO; k <= last; k++) {
-      const SyncILUUpdate u = phase ? update : (SyncILUUpdate)k;
-      const SyncILUSolve  s = phase ? (SyncILUSolve)k : solve;
-      Times               t = {0.0, 0.0};
-      char                why[sizeof(e->unfit)];
-
-      if (!phase && asked_update != SYNCILU_UPDATE_AUTO && u != asked_update) continue;
-      PetscCall(Try(e, A, piv, u, s, b, x, &t, why, sizeof(why)));
-      if (why[0]) {
-        PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: not tried, %s\n", SyncILUUpdates[u], SyncILUSolves[s], why));
-        continue;
-      }
-      PetscCall(
-        PetscInfo(NULL, "Tuning: update %s, solve %s: factorization %g ms, solve %g ms\n", SyncILUUpdates[u], SyncILUSolves[s], 1e3 * t.factor, 1e3 * t.solve));
-      if (!have) first = t;
-      if (!have || Together(&t) < BETTER * Together(&best)) {
-        best = t;
-        if (phase) solve = s;
-        else update = u;
-      }
-      have = PETSC_TRUE;
-    }
-  }
+  ierr = Candidates(e, A, piv, b, x, &found);
   PetscCall(PetscFree2(b, x));
-  if (!have) {
+  PetscCall(ierr);
+  if (!found.have) {
     PetscCall(PetscStrncpy(e->tuning, "no, there is no memory for a second plan", sizeof(e->tuning)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscSNPrintf(e->tuning, sizeof(e->tuning), "update %s, solve %s: a factorization and %d solves in %.3g ms, before in %.3g", SyncILUUpdates[update],
-                          SyncILUSolves[solve], (int)SOLVES, 1e3 * Together(&best), 1e3 * Together(&first)));
+  PetscCall(PetscSNPrintf(e->tuning, sizeof(e->tuning), "update %s, solve %s: a factorization and %d solves in %.3g ms, before in %.3g",
+                          SyncILUUpdates[found.update], SyncILUSolves[found.solve], (int)SOLVES, 1e3 * Together(&found.best), 1e3 * Together(&found.first)));
   PetscCall(PetscInfo(NULL, "Tuned: %s\n", e->tuning));
-  if (update == asked_update && solve == asked_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (found.update == e->settings.update && found.solve == e->settings.solve) PetscFunctionReturn(PETSC_SUCCESS);
   *changed = PETSC_TRUE;
   PetscCall((*e->ops->destroy)(e));
-  ierr = PlanWith(e, A, update, solve);
+  ierr = PlanWith(e, A, found.update, found.solve);
   if (ierr || e->unfit[0]) {
     PetscCall((*e->ops->destroy)(e));
     e->ops = NULL;

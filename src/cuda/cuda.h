@@ -253,8 +253,8 @@ PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
 /*
-   solve_ell.c: a triangle in sliced ELL, the strategy ell's, which the factorization with diagonal-only updates
-   has use for too.
+   solve_ell.c: a triangle in sliced ELL, the strategy ell's, which the factorization with diagonal-only
+   updates has use for too.
 */
 typedef struct {
   SyncILUDeviceEll ell;
@@ -341,8 +341,8 @@ PETSC_INTERN PetscErrorCode LongRowsCreate(Factorization *, FactorRows *, SyncIL
 PETSC_INTERN PetscErrorCode LongRowsBegin(Plan *, const LongRows *, const SyncILUDeviceFactor *);
 
 /*
-   factor_search.c: what those of them share that look for the updates in each factorization. They differ in the
-   kernel.
+   factor_search.c: what those of them share that look for the updates in each factorization. They differ in
+   the kernel.
 */
 
 typedef cudaError_t (*SearchKernel)(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceSearch, cudaStream_t);
@@ -353,6 +353,7 @@ typedef struct {
   SearchKernel        kernel;
 } Search;
 
+PETSC_INTERN PetscErrorCode SearchRoom(Factorization *, FactorRows *, size_t, int, SyncILUDeviceSearch *);
 PETSC_INTERN PetscErrorCode SearchCreate(Factorization *, int, int, SearchKernel);
 PETSC_INTERN PetscErrorCode SearchPrefetch(Factorization *);
 PETSC_INTERN PetscErrorCode SearchFactor(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);

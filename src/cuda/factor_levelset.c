@@ -1,10 +1,9 @@
 /*
-   Update strategy levelset: level after level, in numerical order too. Rows that shared memory is too small for
-   are kept in device memory.
+   Update strategy levelset: level after level, in numerical order too. Rows that shared memory is too small
+   for are kept in device memory.
 */
 #include "cuda.h"
 #include "../../kernels/factor_levelset.h"
-#include "../../kernels/factor.h"
 
 typedef struct {
   FactorRows          rows;
@@ -31,18 +30,7 @@ static PetscErrorCode Create_Levelset(Factorization *f, char why[], size_t len)
   PlanCall(FactorRowsCreate(f, r));
   PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
   PlanCall(PlanLevelset(plan, &f->memory, lower, PART_L, f->lanes, INT_MAX, SYNCILU_BLOCK_FACTOR / 32, &r->order, &l->levels));
-  r->shared = (int)(SYNCILU_SHARED_BYTES / sizeof(double) / (size_t)(SYNCILU_BLOCK_FACTOR >> f->lanes)) - 1;
-  r->shared = PetscMin(plan->counts.longest_row, r->shared);
-  if (plan->counts.longest_row > r->shared) {
-    int *begin, total;
-
-    PlanCall(PlanAlloc(plan, &f->memory, (n + 1) * sizeof(int), &begin));
-    PlanLaunch(SyncILUKernelLongLengths((int)n, plan->pattern.ptr, r->shared, begin, plan->stream));
-    PlanCall(PlanOffsets(plan, (int)n, begin, &total));
-    PlanCall(PlanAlloc(plan, &f->memory, (size_t)total * plan->size, &l->search.scratch));
-    l->search.begin = begin;
-  }
-  if (plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
+  PlanCall(SearchRoom(f, r, sizeof(double), SYNCILU_BLOCK_FACTOR >> f->lanes, &l->search));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

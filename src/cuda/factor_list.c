@@ -1,6 +1,6 @@
 /*
-   Update strategy list: the plan has a list of where each update reads and writes. Rows of more entries than a
-   byte of the list can count are taken entry by entry (factor_long.c).
+   Update strategy list: the plan has a list of where each update reads and writes. Rows of more entries than
+   a byte of the list can count are taken entry by entry (factor_long.c).
 */
 #include "cuda.h"
 #include "../../kernels/factor_list.h"
@@ -96,29 +96,24 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
   sources = (size_t)total * (32 >> f->lanes);
   if (total > SYNCILU_ROUNDS) PetscCall(PetscStrncpy(why, "lists of updates would have more rounds than an index can count", len));
   else if ((double)(updates + sources) > Limit(f)) PetscCall(PetscStrncpy(why, too_large, len));
+  if (!why[0]) {
+    PlanCall(PlanAlloc(plan, &f->memory, updates, &update));
+    PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
+    CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
+    CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
+    PlanLaunch(SyncILUKernelLists(p, f->lanes, r->order.row, r->tasks, r->task, update, source, plan->stream));
+    l->lists.update = update;
+    l->lists.source = source;
+    if (some) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
+  }
   if (why[0]) {
     PetscCall(PlanRelease(plan, &f->memory, mark));
     r->task = NULL;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(PlanAlloc(plan, &f->memory, updates, &update));
-  PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
-  CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
-  CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
-  PlanLaunch(SyncILUKernelLists(p, f->lanes, r->order.row, r->tasks, r->task, update, source, plan->stream));
-  if (some) {
-    PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
-    if (why[0]) {
-      PetscCall(PlanRelease(plan, &f->memory, mark));
-      r->task = NULL;
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  l->lists.longs  = l->longs.device;
-  l->lists.update = update;
-  l->lists.source = source;
-  l->lists.many   = total > SYNCILU_UPDATE_POLLS * (double)r->tasks;
-  l->lists.few    = r->order.level_rows <= SYNCILU_FEW_TASKS * (32.0 / (1 << f->lanes));
+  l->lists.longs = l->longs.device;
+  l->lists.many  = total > SYNCILU_UPDATE_POLLS * (double)r->tasks;
+  l->lists.few   = r->order.level_rows <= SYNCILU_FEW_TASKS * (32.0 / (1 << f->lanes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,41 @@
 #include "../../kernels/factor.h"
 
 /*
+   SearchRoom - room for the rows at work, and for the sums of relaxation
+
+   Not Collective
+
+   Input Parameters:
++  f     - the factorization
+.  bytes - of shared memory that an entry of a row takes
+-  block - rows that a block has at work
+
+   Output Parameters:
++  r      - knows how many entries of a row fit shared memory
+-  search - has device memory for longer rows
+*/
+PetscErrorCode SearchRoom(Factorization *f, FactorRows *r, size_t bytes, int block, SyncILUDeviceSearch *search)
+{
+  Plan *plan = f->plan;
+
+  PetscFunctionBegin;
+  r->shared = (int)(SYNCILU_SHARED_BYTES / bytes / (size_t)block) - 1;
+  r->shared = PetscMin(plan->counts.longest_row, r->shared);
+  if (plan->counts.longest_row > r->shared) {
+    const int n = plan->pattern.n;
+    int      *begin, total;
+
+    PlanCall(PlanAlloc(plan, &f->memory, ((size_t)n + 1) * sizeof(int), &begin));
+    PlanLaunch(SyncILUKernelLongLengths(n, plan->pattern.ptr, r->shared, begin, plan->stream));
+    PlanCall(PlanOffsets(plan, n, begin, &total));
+    PlanCall(PlanAlloc(plan, &f->memory, (size_t)total * plan->size, &search->scratch));
+    search->begin = begin;
+  }
+  if (plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    SearchCreate - plans such a factorization
 
    Not Collective
@@ -18,10 +53,9 @@
 */
 PetscErrorCode SearchCreate(Factorization *f, int lanes, int block, SearchKernel kernel)
 {
-  Plan        *plan = f->plan;
-  const size_t n    = (size_t)plan->pattern.n;
-  Search      *s;
-  FactorRows  *r;
+  Plan       *plan = f->plan;
+  Search     *s;
+  FactorRows *r;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
@@ -32,19 +66,8 @@ PetscErrorCode SearchCreate(Factorization *f, int lanes, int block, SearchKernel
   PlanCall(FactorRowsOrder(f, r));
   PlanCall(FactorRowsCreate(f, r));
   r->order.throttle = OrderThrottle(r->order.level_rows, SYNCILU_THROTTLE_SEARCH);
-  r->tasks          = (int)n;
-  r->shared         = (int)(SYNCILU_SHARED_BYTES / (sizeof(double) + 3 * sizeof(int)) / (size_t)block) - 1;
-  r->shared         = PetscMin(plan->counts.longest_row, r->shared);
-  if (plan->counts.longest_row > r->shared) {
-    int *begin, total;
-
-    PlanCall(PlanAlloc(plan, &f->memory, (n + 1) * sizeof(int), &begin));
-    PlanLaunch(SyncILUKernelLongLengths((int)n, plan->pattern.ptr, r->shared, begin, plan->stream));
-    PlanCall(PlanOffsets(plan, (int)n, begin, &total));
-    PlanCall(PlanAlloc(plan, &f->memory, (size_t)total * plan->size, &s->search.scratch));
-    s->search.begin = begin;
-  }
-  if (plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
+  r->tasks          = plan->pattern.n;
+  PlanCall(SearchRoom(f, r, sizeof(double) + 3 * sizeof(int), block, &s->search));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

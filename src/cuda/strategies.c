@@ -11,8 +11,8 @@ PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, Syn
   SyncILUFactorParallelOps, SyncILUFactorLevelsetOps;
 
 /*
-   In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has no
-   option value.
+   In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
+   no option value.
 */
 const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,
                                                &SyncILUFactorSharedOps,   &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
@@ -127,9 +127,9 @@ static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 .  f - the factorization, whose why says what was wrong with the strategy that is asked for, or that auto prefers
 
    Note:
-   For auto and list those of the table are tried in its order. The first one, where only diagonals have updates,
-   stands before list, which it does the work of; then adapt, which takes every pattern. One that finds no memory
-   for its plan is followed by the next one too: adapt takes the least.
+   For auto and list those of the table are tried in its order. The first one, where only diagonals have
+   updates, stands before list, which it does the work of; then adapt, which takes every pattern. One that
+   finds no memory for its plan is followed by the next one too: adapt takes the least.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
 {

@@ -58,7 +58,10 @@ PetscErrorCode PlanGetValues(Plan *plan, const SyncILUPattern *pattern, const Sy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for W and U' on the pattern, in one of the lists. Its diagonal is nobody's, but copied with the rest. */
+/*
+   Memory for W and U' on the pattern, in one of the lists. Its diagonal is nobody's, but copied with the
+   rest.
+*/
 PetscErrorCode PlanKeepCrout(Plan *plan, DeviceMemory *memory)
 {
   PetscFunctionBegin;
