@@ -241,6 +241,150 @@ __device__ __forceinline__ double subtract_product_if(bool on, double a, double 
   return a;
 }
 
+/* The largest and the sum of what the lanes of a row have, in each of them. */
+__device__ __forceinline__ int max_of_row(int v, int lanes)
+{
+  for (int o = lanes >> 1; o; o >>= 1) v = max(v, __shfl_xor_sync(FULL, v, o));
+  return v;
+}
+
+template <typename V>
+__device__ __forceinline__ V sum_of_row(V v, int lanes)
+{
+  for (int o = lanes >> 1; o; o >>= 1) v += __shfl_xor_sync(FULL, v, o);
+  return v;
+}
+
+/*
+   Slices that end with levels. What a level costs is the way from the arrival of the last value that a row
+   needs to the row's own, so there is as little on it as can be: the two entries with the highest positions,
+   which are those of the latest levels, wait in the first lane of the row. All others are waited for and
+   summed up by all lanes before. Most rows have one entry from the level before, some two.
+
+   The rows of a slice do not wait for each other, so that the warp may wait for the others' entries of all of
+   them together; all of these belong to lower tickets. A lane polls P entries at once.
+*/
+template <typename V, int R, int P>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s)
+{
+  constexpr int LATE   = 2;
+  const int     lane   = threadIdx.x & 31;
+  const int     groups = (s.nrhs + R - 1) / R;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)ell.tasks * groups) return;
+  int                         group;
+  const SyncILUSlice          d    = ell.task[split_ticket<R>(t, groups, &group)];
+  const SyncILUDevicePivoting none = {0, 0.0, 0.0, 0.0};
+  const int                   lg = d.shape & 7, lanes = 1 << lg;
+  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, PLAIN>(ell, s, none, nullptr, nullptr, d, group);
+  const int  sub = lane & (lanes - 1), position = d.first + (lane >> lg);
+  const bool active = lane >> lg < d.shape >> 3;
+  const V   *x      = (V *)s.x + (size_t)group * ell.n * R;
+  V          sum[R], scale = 1;
+  size_t     to       = 0;
+  const bool throttle = s.throttle > 0 && d.first >= s.throttle;
+
+#pragma unroll
+  for (int r = 0; r < R; r++) sum[r] = V(0);
+  if (active && sub == 0) {
+    if (s.scale) scale = ((const V *)s.scale)[position];
+    to = begin_row<V, R, PLAIN>(ell, s, none, group, position, sum);
+  }
+  int w = 0, c[P];
+  V   v[P], y[P][R];
+  for (;;) { /* all rounds but the last */
+#pragma unroll
+    for (int k = 0; k < P; k++) {
+      const bool there = w + k < d.width && active;
+
+      c[k] = there ? ell.col[slice_entry(d, lane, w + k)] : -1;
+      v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
+    }
+    w += P;
+    if (w >= d.width) break;
+    if (w == P) wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
+#pragma unroll
+    for (int k = 0; k < P; k++) subtract_entry<V, R>(c[k] >= 0, c[k], v[k], x, sum);
+  }
+
+  V        late_val[LATE], late_y[LATE][R];
+  const V *late[LATE]; /* NULL where there is none */
+#pragma unroll
+  for (int l = 0; l < LATE; l++) {
+    int latest = -1;
+    V   mine   = 0; /* all other lanes add zeros */
+
+#pragma unroll
+    for (int k = 0; k < P; k++) latest = max(latest, c[k]);
+    latest = max_of_row(latest, lanes);
+#pragma unroll
+    for (int k = 0; k < P; k++) {
+      if (c[k] == latest && latest >= 0) {
+        mine = v[k];
+        c[k] = -1;
+      }
+    }
+    late[l]     = latest >= 0 && sub == 0 ? x + (size_t)latest * R : nullptr;
+    late_val[l] = sum_of_row(mine, lanes);
+  }
+  wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
+#pragma unroll
+  for (int k = 0; k < P; k++) {
+#pragma unroll
+    for (int r = 0; r < R; r++) y[k][r] = V(0);
+    if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+  }
+#pragma unroll
+  for (int l = 0; l < LATE; l++) {
+#pragma unroll
+    for (int r = 0; r < R; r++) late_y[l][r] = V(0);
+    if (late[l]) load_values<V, R>(late[l], late_y[l]);
+  }
+  for (;;) {
+    bool all = true;
+
+#pragma unroll
+    for (int k = 0; k < P; k++) all &= are_set<V, R>(y[k]);
+    if (__all_sync(FULL, all)) break;
+#pragma unroll
+    for (int k = 0; k < P; k++)
+      if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+#pragma unroll
+    for (int l = 0; l < LATE; l++)
+      if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
+  }
+  /* not a product with zero where there is no entry: another row's infinity must not come in */
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+#pragma unroll
+    for (int k = 0; k < P; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
+    sum[r] = sum_of_row(sum[r], lanes);
+  }
+  for (bool done = !active || sub;;) {
+    bool all = !done;
+
+#pragma unroll
+    for (int l = 0; l < LATE; l++) all &= are_set<V, R>(late_y[l]);
+    if (all) {
+#pragma unroll
+      for (int l = LATE - 1; l >= 0; l--) {
+#pragma unroll
+        for (int r = 0; r < R; r++) sum[r] = subtract_product_if(late[l] != nullptr, sum[r], late_val[l], late_y[l][r]);
+      }
+#pragma unroll
+      for (int r = 0; r < R; r++) sum[r] *= scale;
+      write_solution<V, R>(s, ell.n, group, position, to, sum);
+      done = true;
+    }
+    if (__all_sync(FULL, done)) break;
+#pragma unroll
+    for (int l = 0; l < LATE; l++)
+      if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
+  }
+}
+
 /*
    The inner entries of a lane: the lanes they come from and their values, the first `count` of them; and the
    lanes of a row.
@@ -418,6 +562,18 @@ cudaError_t launch_ell(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevice
 {
   const unsigned grid = blocks_of((Ticket)ell.tasks * ((s.nrhs + R - 1) / R));
 
+  if constexpr (MODE == PLAIN) {
+    if (ell.by_level) {
+      if constexpr (R == 1) { /* more right-hand sides would take too many registers */
+        if (ell.by_level > POLLS) {
+          by_level_kernel<V, R, 2 * POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s);
+          return cudaGetLastError();
+        }
+      }
+      by_level_kernel<V, R, POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s);
+      return cudaGetLastError();
+    }
+  }
   if (ell.tiled > POLLS) tile_kernel<V, R, MODE, 2 * POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
   else if (ell.tiled) tile_kernel<V, R, MODE, POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
   else ell_kernel<V, R, MODE><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);

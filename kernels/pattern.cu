@@ -38,7 +38,7 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
 {
   constexpr int      ROWS  = SYNCILU_BLOCK / ROW_LANES;
   const int          sub   = threadIdx.x % ROW_LANES;
-  int                lower = 0, upper = 0, entries = 0;
+  int                lower = 0, upper = 0, entries = 0, listed = 0;
   unsigned long long sum = 0;
   __shared__ int     place[ROWS]; /* of the diagonal in a long row */
 
@@ -70,8 +70,9 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
     }
     if (mine && (bad || here == 0)) atomicMin(&counts->irregular, i);
     entries = max(entries, end - begin);
-    lower   = max(lower, here - 1);
-    upper   = max(upper, end - begin - here);
+    if (end - begin <= SYNCILU_LIST_MOST) listed = max(listed, end - begin);
+    lower = max(lower, here - 1);
+    upper = max(upper, end - begin - here);
     if (sub == 0 && here > 1) sum += here - 1;
   }
   /* one atomic operation a block and counter */
@@ -88,9 +89,12 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
   __syncthreads();
   const int u = Max(s.max).Reduce(upper, cuda::maximum<int>());
   __syncthreads();
+  const int most = Max(s.max).Reduce(listed, cuda::maximum<int>());
+  __syncthreads();
   const unsigned long long total = Sum(s.sum).Sum(sum);
   if (threadIdx.x == 0) {
     atomicMax(&counts->longest_row, row);
+    atomicMax(&counts->longest_listed, most);
     atomicMax(&counts->longest[0], l);
     atomicMax(&counts->longest[1], u);
     atomicAdd(&counts->entries, total);

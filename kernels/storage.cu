@@ -35,6 +35,24 @@ __global__ void longest_kernel(SyncILUDeviceTriangle t, int *longest)
   if ((threadIdx.x & 31) == 0 && most > load_stale(longest)) atomicMax(longest, most);
 }
 
+__global__ void lengths_kernel(SyncILUDeviceTriangle t, int *over)
+{
+  int rows[SYNCILU_LENGTHS] = {0};
+
+  for (long long i = global_thread(); i < t.n; i += all_threads()) {
+    const int len = length(t, (int)i);
+
+#pragma unroll
+    for (int k = 0; k < SYNCILU_LENGTHS; k++) rows[k] += len > SYNCILU_POLLS << k;
+  }
+#pragma unroll
+  for (int k = 0; k < SYNCILU_LENGTHS; k++) {
+    const int sum = __reduce_add_sync(FULL, rows[k]);
+
+    if ((threadIdx.x & 31) == 0 && sum) atomicAdd(over + k, sum);
+  }
+}
+
 /*
    The level, and behind it how wide the row makes its slice: rows of a slice had better be of one width,
    since the widest makes room for all. Long rows come last.
@@ -50,15 +68,15 @@ __global__ void slice_keys_kernel(SyncILUDeviceTriangle t, int lanes, int limit,
 
 /*
    Where a group of rows begins that may share slices: of equal number of lanes and, where keys are given, of
-   one key.
+   one key but for its lowest bits.
 */
-__global__ void group_starts_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, const int *__restrict__ key, int lanes, int limit,
+__global__ void group_starts_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, const int *__restrict__ key, int bits, int lanes, int limit,
                                     int *__restrict__ start)
 {
   const long long p = global_thread();
 
   if (p >= t.n) return;
-  const bool begins = p == 0 || (key && key[p] != key[p - 1]) || lanes_of(t, order[p], lanes, limit) != lanes_of(t, order[p - 1], lanes, limit);
+  const bool begins = p == 0 || (key && key[p] >> bits != key[p - 1] >> bits) || lanes_of(t, order[p], lanes, limit) != lanes_of(t, order[p - 1], lanes, limit);
   start[p]          = begins ? (int)p : 0;
 }
 
@@ -271,12 +289,18 @@ cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle t, int *longest, cudaStre
   return cudaGetLastError();
 }
 
+cudaError_t SyncILUKernelLengths(SyncILUDeviceTriangle t, int *over, cudaStream_t stream)
+{
+  if (t.n) lengths_kernel<<<few_blocks_for(t.n), SYNCILU_BLOCK, 0, stream>>>(t, over);
+  return cudaGetLastError();
+}
+
 cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int lanes, int limit, int *level, cudaStream_t stream)
 {
   LAUNCH(slice_keys_kernel, t.n, stream, t, lanes, limit, level);
 }
 
-cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle t, const int *order, const int *level, int lanes, int limit,
+cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle t, const int *order, const int *key, int bits, int lanes, int limit,
                                 SyncILUSlice *slice, int *count, cudaStream_t stream)
 {
   const size_t array = round_up((size_t)t.n * sizeof(int));
@@ -294,7 +318,7 @@ cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTri
   scan_bytes          = *bytes - 2 * array;
   const unsigned grid = blocks_for(t.n, SYNCILU_BLOCK);
   void *const    temp = (char *)workspace + 2 * array;
-  group_starts_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(t, order, level, lanes, limit, start);
+  group_starts_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(t, order, key, bits, lanes, limit, start);
   CHECK_LAUNCH();
   err = cub::DeviceScan::InclusiveScan(temp, scan_bytes, start, start, cuda::maximum<int>(), t.n, stream);
   if (err != cudaSuccess) return err;

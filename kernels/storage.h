@@ -13,6 +13,10 @@ extern "C" {
 /* The most entries of a row; zero before. */
 extern cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle, int *longest, cudaStream_t);
 
+/* Adds to over[k] the rows with more than SYNCILU_POLLS << k entries, for k below SYNCILU_LENGTHS. */
+#define SYNCILU_LENGTHS 6
+extern cudaError_t SyncILUKernelLengths(SyncILUDeviceTriangle, int *over, cudaStream_t);
+
 /*
    Makes keys of the levels: the width of the rows stands in the lowest SYNCILU_WIDTH_BITS bits, rows of more
    than limit entries come last.
@@ -24,10 +28,10 @@ extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int 
 
 /*
    Cuts the order into slices of 1 << lanes lanes a row, or of a whole warp for rows of more than limit
-   entries; with keys given, also where these change. Rows, Widths (of the triangle's entries; width[slices]
+   entries; with keys given, also where these change but for their lowest bits. Rows, Widths (of the triangle's entries; width[slices]
    is left alone), Offsets of the widths and SliceOffsets complete the slices, in this sequence.
 */
-extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *key, int lanes, int limit,
+extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *key, int bits, int lanes, int limit,
                                        SyncILUSlice *, int *count, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int slices, SyncILUSlice *, int *width, cudaStream_t);

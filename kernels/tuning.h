@@ -18,7 +18,10 @@
 #define SYNCILU_BLOCK_SOLVE  128
 #define SYNCILU_BLOCK_FACTOR 128
 #define SYNCILU_BLOCK        256
-/* Of a solve by level sets: as many warps as a level of a chain has slices at most. Not measured. */
+/*
+   Of a solve by level sets: as many warps as a level of a chain has slices at most. On an H200 and 18 matrices
+   of 10 to 540 rows a level 128 threads take 1.02 times as long, 512 threads 0.96, transposed 1.00.
+*/
 #define SYNCILU_BLOCK_LEVELSET 256
 
 /* Blocks of kernels that go through all rows and end in a few common counters. */
@@ -71,6 +74,34 @@
 */
 #define SYNCILU_NARROW_ROWS    400
 #define SYNCILU_NARROW_ENTRIES 100
+
+/*
+   Rows of a level in the mean from which on auto takes those of unsymmetric patterns by their latest level. On
+   an H200 a solve then takes 0.76 of the time at 18,000 rows a level (power law, its analysis 1.13), 0.90 at
+   40,000 (random, 1.00); at 212 rows a level (random, 200 entries a row) 0.90, its analysis 2.5 times.
+*/
+#define SYNCILU_LATE_ROWS 10000
+
+/*
+   Rows of a level in the mean up to which slices of a triangular solve end with levels, unless they then have
+   more entries with their padding than so many times those without; and the part of the rows that may have
+   more entries than their lanes poll at once, which take a whole warp. On an H200 such slices take 0.5 of the
+   time of others on fourteen finite-element matrices of 10 to 323 rows a level, 0.6 at 33 (quadtree), 0.86 at
+   211 (triangles), 0.69 at 542 (15-point), 0.90 at 779 (7-point, Morton), 0.75 at 2,100 (15-point, random
+   order); 1.07 at 21,000 (the same) and 1.4 at 18,000 (power law). With 0.01 instead of 0.05 one matrix takes
+   0.94 of the time, another 1.1; with 0.2 five take 1.3 to 2.7.
+*/
+#define SYNCILU_BY_LEVEL_ROWS    4000
+#define SYNCILU_BY_LEVEL_PADDING 2.25
+#define SYNCILU_BY_LEVEL_LONG    0.05
+
+/*
+   Warps that may poll for values of the levels before theirs, as far as the throttle is between
+   SYNCILU_THROTTLE_LEVELS and so many levels ahead. 256 to 1,024 warps are alike; without this limit 15-point
+   grids in random order take 1.35 times as long. 4 levels ahead take 1.05 to 1.2 times as long on the narrowest.
+*/
+#define SYNCILU_BY_LEVEL_POLLING  512
+#define SYNCILU_BY_LEVEL_THROTTLE 12
 
 /* Mean entries of a row of L or U for each of its lanes in a triangular solve. */
 #define SYNCILU_LANE_ENTRIES 3.3

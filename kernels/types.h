@@ -64,9 +64,10 @@ typedef struct {
 typedef struct {
   /* the first row with columns out of order or range, or without diagonal; INT_MAX before */
   int                irregular;
-  int                longest_row; /* most entries of a row; this and all below are zero before */
-  int                longest[2];  /* most entries of a row of L and of U */
-  unsigned long long entries;     /* of L */
+  int                longest_row;    /* most entries of a row; this and all below are zero before */
+  int                longest_listed; /* of those with at most SYNCILU_LIST_MOST entries */
+  int                longest[2];     /* most entries of a row of L and of U */
+  unsigned long long entries;        /* of L */
 } SyncILUDeviceCounts;
 
 /* What of a pattern decides how it is planned. */
@@ -216,7 +217,12 @@ typedef struct {
      0, or the slices are tiles: they may wait at once for all that their rows need from others, and have at
      most so many entries a lane: SYNCILU_POLLS or twice that.
   */
-  int                 tiled;
+  int tiled;
+  /*
+     0, or slices end with levels: rows of a slice do not wait for each other, and lanes had better poll so many
+     entries at once: SYNCILU_POLLS or twice that
+  */
+  int                 by_level;
   const SyncILUSlice *slice;
   const int          *order; /* row of each position */
   const int          *col;   /* positions; -1 where a slice is padded */

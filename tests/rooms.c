@@ -310,6 +310,50 @@ static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Slices of sliced ELL that end with levels: no row needs another of its slice, or one of a later slice. So it
+   is for matrices with few rows a level, unless most of the storage would be padding; and where not, no slice
+   says so.
+*/
+static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalysis analysis, PetscInt *count)
+{
+  const SolveOps *ops = NULL;
+  Triangle        t[4];
+  Room            room;
+
+  PetscFunctionBegin;
+  Watch("slices by level for %s", name);
+  for (int s = 0; SyncILUCUDASolves[s]; s++) {
+    if (SyncILUCUDASolves[s]->type == SYNCILU_SOLVE_ELL) ops = SyncILUCUDASolves[s];
+  }
+  PetscCall(RoomCreate(c, analysis, PETSC_FALSE, &room));
+  for (int part = 0; part < 4; part++) {
+    const Ell    *e;
+    SyncILUSlice *slice;
+    int          *col, inner = 0, wide = 0;
+
+    PetscCall(TriangleCreate(&room.plan, ops, (Part)part, part < 2 ? NULL : &t[part - 2], &t[part]));
+    e = TriangleGetEll(&t[part]);
+    CHECK(analysis != SYNCILU_ANALYSIS_NONE || !e->ell.by_level, "part %d of %s: slices end with levels in numerical order", part, name);
+    if (!e->ell.by_level) continue;
+    (*count)++;
+    PetscCall(PetscMalloc1(e->ell.slices, &slice));
+    PetscCall(DeviceReadBack(room.plan.stream, slice, e->ell.slice, (size_t)e->ell.slices * sizeof(*slice)));
+    PetscCall(ReadInts(&room.plan, e->ell.col, (int)e->entries, &col));
+    for (int s = 0; s < e->ell.slices; s++) {
+      for (int k = 0; k < 32 * slice[s].width; k++) inner += col[32 * slice[s].offset + k] >= slice[s].first;
+      wide += slice[s].width > e->ell.by_level && slice[s].shape >> 3 > 1;
+    }
+    CHECK(inner == 0, "part %d of %s by %s: %d entries are of rows in the same slice or behind it", part, name, SyncILUAnalyses[analysis], inner);
+    CHECK(wide == 0, "part %d of %s by %s: lanes of %d slices poll more than once", part, name, SyncILUAnalyses[analysis], wide);
+    PetscCall(PetscFree(slice));
+    PetscCall(PetscFree(col));
+  }
+  for (int part = 3; part >= 0; part--) PetscCall(TriangleDestroy(&t[part]));
+  PetscCall(RoomDestroy(&room));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* auto leaves a chain to the host, and says why; other matrices and other wishes stay on the device. */
 static PetscErrorCode TestChoice(PetscRandom rand)
 {
@@ -382,6 +426,7 @@ int main(int argc, char **argv)
   PetscBool             missing;
   Mat                   A[MATRICES];
   Case                  c[MATRICES];
+  PetscInt              by_level = 0;
   int                   failed;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -400,8 +445,10 @@ int main(int argc, char **argv)
       if (SyncILUCUDASolves[s]->tiles) PetscCall(TestTriangles(&c[m], matrices[m], SyncILUCUDASolves[s], PETSC_TRUE));
     }
     for (int a = 0; a < 4; a++) PetscCall(TestHyb(&c[m], matrices[m], analyses[a]));
+    for (int a = 0; a < 4; a++) PetscCall(TestByLevel(&c[m], matrices[m], analyses[a], &by_level));
     PetscCall(TestFingerprint(&c[m], matrices[m]));
   }
+  CHECK(by_level > 60, "slices end with levels in %" PetscInt_FMT " triangles alone", by_level);
   PetscCall(TestChoice(rand));
   for (int m = 0; m < MATRICES; m++) {
     PetscCall(CaseDestroy(&c[m]));

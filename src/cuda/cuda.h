@@ -111,6 +111,7 @@ typedef struct {
   SyncILUDeviceStatistics statistics;
   /* U may be taken in the order of L from its end, which is by latest levels */
   PetscBool reversed;
+  PetscBool late; /* rows are by their latest level */
   /* of L and U, and most rows on a level; UNKNOWN where nothing needed them */
   int levels[2], width[2];
   /* of the rows of L and U, while planning, until they are asked for */
@@ -168,6 +169,7 @@ typedef struct {
   int *row; /* at each position */
   /* of the row at each position, ascending: while planning; NULL in numerical order and in tiles */
   int      *key;
+  int       bits; /* lowest ones of the keys, which say no level */
   PetscBool numerical;
   /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
   int           throttle;
@@ -183,8 +185,8 @@ PETSC_INTERN PetscErrorCode OrderCreateByLevel(Plan *, DeviceMemory *, Part, int
 PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderReverse(Plan *, DeviceMemory *, const Order *, Order *);
 PETSC_INTERN PetscErrorCode OrderPositions(Plan *, const Order *, int **);
-PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, SyncILUSlice **, int *);
-PETSC_INTERN int            OrderThrottle(double, int);
+PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, int, SyncILUSlice **, int *);
+PETSC_INTERN int            OrderThrottle(double, double);
 
 /* levelset.c: rows by level, for strategies that wait for whole levels. */
 

@@ -31,7 +31,7 @@ static PetscErrorCode Create_Adapt(Factorization *f, char why[], size_t len)
     SyncILUDeviceTriangle lower;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
-    PlanCall(PlanSlices(plan, &f->memory, lower, r->order.row, r->order.key, lanes, INT_MAX, &r->task, &r->tasks));
+    PlanCall(PlanSlices(plan, &f->memory, lower, r->order.row, r->order.key, r->order.bits, lanes, INT_MAX, &r->task, &r->tasks));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -89,8 +89,8 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     lower.end  = lower.begin + 1;
     lower.skip = 0;
   }
-  PlanCall(
-    PlanSlices(plan, some ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, f->lanes, some ? SYNCILU_LIST_MOST : INT_MAX, &r->task, &r->tasks));
+  PlanCall(PlanSlices(plan, some ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, some ? SYNCILU_LIST_MOST : INT_MAX,
+                      &r->task, &r->tasks));
   PlanCall(Rounds(f, r, rounds, &total));
   updates = (size_t)total * 32 * sizeof(*update);
   sources = (size_t)total * (32 >> f->lanes);
@@ -124,7 +124,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
 static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
 {
   Plan                 *plan = f->plan;
-  const int             most = PetscMin(plan->counts.longest_row, SYNCILU_LIST_MOST);
+  const int             most = PetscMax(1, plan->counts.longest_listed);
   const size_t          row  = (size_t)(most | 1) * sizeof(double) + (size_t)PetscMin(most, plan->counts.longest[0]) * sizeof(int);
   const double          mean = plan->pattern.n ? (double)plan->nnz / (double)plan->pattern.n : 0.0;
   SyncILUDevicePattern  p;

@@ -9,7 +9,7 @@
    How far before a position its warp looks before it polls, given the rows of a level and how many levels
    that shall be.
 */
-int OrderThrottle(double rows, int levels)
+int OrderThrottle(double rows, double levels)
 {
   return (int)PetscMin(levels * rows, INT_MAX / 2);
 }
@@ -56,7 +56,7 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries
 }
 
 /* Moves all rows to their latest level. */
-static PetscErrorCode MoveLate(Plan *plan, int *level[2], const int levels[2])
+static PetscErrorCode MoveLate(Plan *plan, SyncILUDevicePattern p, int *level[2], const int levels[2])
 {
   const size_t n    = (size_t)plan->pattern.n;
   const int    mark = plan->scratch.n;
@@ -68,6 +68,7 @@ static PetscErrorCode MoveLate(Plan *plan, int *level[2], const int levels[2])
     SyncILUDeviceTriangle t;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
+    t.col = p.col; /* the matrix may be gone, where it is about transposes */
     CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
     CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), plan->stream));
     PlanLaunch(SyncILUKernelLevelsFill(t.n, levels[k] - 1, level[k], plan->stream));
@@ -75,6 +76,18 @@ static PetscErrorCode MoveLate(Plan *plan, int *level[2], const int levels[2])
   }
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Whether rows go by their latest level: where the user says so, and where auto finds that the pattern is
+   unsymmetric and has so many rows a level that these take hardly longer to find.
+*/
+static PetscBool Late(const Plan *plan)
+{
+  const double rows = (double)plan->pattern.n, levels = (double)PetscMax(plan->levels[0], plan->levels[1]);
+
+  if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO) return (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_ALAP);
+  return (PetscBool)(!plan->reversed && rows > SYNCILU_LATE_ROWS * levels);
 }
 
 /*
@@ -108,7 +121,8 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
     if (plan->tiled) PlanCall(PlanFindLevels(plan, p, plan->nnz, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
     else {
       PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
-      if (plan->settings->analysis == SYNCILU_ANALYSIS_ALAP) PlanCall(MoveLate(plan, plan->level, plan->levels));
+      plan->late = Late(plan);
+      if (plan->late) PlanCall(MoveLate(plan, p, plan->level, plan->levels));
     }
     PetscCall(PlanRestorePattern(plan, &p));
   }
@@ -156,6 +170,7 @@ PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, i
   PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, start, width, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &plan->width[k], width, sizeof(int)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  order->bits       = shift;
   order->level_rows = levels ? (double)n / levels : 0.0;
   order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,6 +245,7 @@ PetscErrorCode PlanCountLevels(Plan *plan)
 .  t      - the rows of the triangle
 .  order  - of its rows
 .  key    - NULL, or by position: slices end where keys change
+.  bits   - lowest bits of the keys that may change within a slice
 .  lanes  - logarithm of the lanes a row
 -  limit  - entries of a row beyond which it has all 32 lanes
 
@@ -237,7 +253,7 @@ PetscErrorCode PlanCountLevels(Plan *plan)
 +  slices - the slices
 -  count  - how many there are
 */
-PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle t, const int *order, const int *key, int lanes, int limit,
+PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle t, const int *order, const int *key, int bits, int lanes, int limit,
                           SyncILUSlice **slices, int *count)
 {
   const PetscBool stay  = (PetscBool)(memory == &plan->scratch);
@@ -249,10 +265,10 @@ PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangl
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
-  PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, lanes, limit, NULL, NULL, plan->stream));
+  PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, bits, lanes, limit, NULL, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &device));
-  PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, lanes, limit, s, device, plan->stream));
+  PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, bits, lanes, limit, s, device, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, count, device, sizeof(int)));
   *slices = s;
   if (!stay) {

@@ -107,10 +107,10 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (L->order.tiles) PetscCall(TilesView(&d->plan, viewer));
   else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
-                                     L->order.numerical                              ? "numerical"
-                                     : e->settings.analysis == SYNCILU_ANALYSIS_ALAP ? "by latest level"
-                                     : d->plan.reversed                              ? "L by earliest level, U by latest"
-                                                                                     : "by earliest level"));
+                                     L->order.numerical ? "numerical"
+                                     : d->plan.late     ? "by latest level"
+                                     : d->plan.reversed ? "L by earliest level, U by latest"
+                                                        : "by earliest level"));
   }
   if (e->settings.check)
     PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, where -pc_syncilu_check compares\n"));

@@ -21,21 +21,21 @@ int EllLanes(const Plan *plan, Part part)
   return PlanLanes(plan, entries / SYNCILU_LANE_ENTRIES);
 }
 
-/* Whether the padding is too much. */
-static PetscBool Padded(const Ell *e, SyncILUDeviceTriangle rows)
+/* Whether the padding is too much, which is so many times the entries. */
+static PetscBool Padded(const Ell *e, SyncILUDeviceTriangle rows, double most)
 {
-  return (PetscBool)((double)e->entries > SYNCILU_PADDING * (double)rows.entries + SYNCILU_PADDING_FREE);
+  return (PetscBool)((double)e->entries > most * (double)rows.entries + SYNCILU_PADDING_FREE);
 }
 
-/* Cuts the order into slices, unless it has some, and finds how wide these are. */
-static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, int limit, Ell *e)
+/* Cuts the order into slices, unless it has some, and finds how wide these are. With keys, slices end with levels. */
+static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, const int *key, int limit, Ell *e)
 {
   const int     mark  = plan->scratch.n;
   SyncILUSlice *slice = order->slice;
   int          *width, count = order->tiles, total;
 
   PetscFunctionBegin;
-  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, NULL, e->lanes, limit, &slice, &count));
+  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, key, order->bits, e->lanes, limit, &slice, &count));
   else if (rows.longest > limit) PlanLaunch(SyncILUKernelLongSlices(rows, order->row, limit, count, slice, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(count + 1) * sizeof(int), &width));
   PlanLaunch(SyncILUKernelSliceWidths(rows, order->row, count, slice, width, plan->stream));
@@ -76,6 +76,32 @@ static PetscErrorCode Tasks(Plan *plan, DeviceMemory *memory, SyncILUDeviceTrian
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Tasks, columns and room for values, where the slices are there. */
+static PetscErrorCode Finish(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, Ell *e)
+{
+  int *position, *col, mark;
+
+  PetscFunctionBegin;
+  PlanCall(Tasks(plan, memory, rows, e->ell.tiled ? e->ell.tiled : 2 * SYNCILU_PART, e));
+  mark = plan->scratch.n;
+  PlanCall(OrderPositions(plan, order, &position));
+  PlanCall(PlanAlloc(plan, memory, e->entries * sizeof(int), &col));
+  PlanCall(PlanAlloc(plan, memory, e->entries * plan->size, &e->ell.val));
+  e->ell.col = col;
+  PlanLaunch(SyncILUKernelEllColumns(rows, e->ell, position, col, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is known before there are slices. */
+static void Begin(SyncILUDeviceTriangle rows, const Order *order, int lanes, int tiled, Ell *e)
+{
+  e->lanes     = lanes;
+  e->ell.n     = rows.n;
+  e->ell.order = order->row;
+  e->ell.tiled = tiled;
+}
+
 /*
    EllCreate - a triangle in sliced ELL, without values
 
@@ -99,57 +125,98 @@ static PetscErrorCode Tasks(Plan *plan, DeviceMemory *memory, SyncILUDeviceTrian
 PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, int lanes, int tiled, Ell *e)
 {
   const int first = memory->n, limit = tiled ? tiled << lanes : LongRow(lanes);
-  int      *position, *col, mark;
 
   PetscFunctionBegin;
-  e->lanes     = lanes;
-  e->ell.n     = rows.n;
-  e->ell.order = order->row;
-  e->ell.tiled = tiled;
-  PlanCall(Cut(plan, memory, rows, order, limit, e));
-  if (!order->slice && Padded(e, rows)) {
+  Begin(rows, order, lanes, tiled, e);
+  PlanCall(Cut(plan, memory, rows, order, NULL, limit, e));
+  if (!order->slice && Padded(e, rows, SYNCILU_PADDING)) {
     const size_t entries = e->entries;
 
     PetscCall(PlanRelease(plan, memory, first));
-    PlanCall(Cut(plan, memory, rows, order, limit / SYNCILU_PADDING_LIMIT, e));
+    PlanCall(Cut(plan, memory, rows, order, NULL, limit / SYNCILU_PADDING_LIMIT, e));
     if (e->entries >= entries) {
       PetscCall(PlanRelease(plan, memory, first));
-      PlanCall(Cut(plan, memory, rows, order, limit, e));
+      PlanCall(Cut(plan, memory, rows, order, NULL, limit, e));
     }
   }
-  PlanCall(Tasks(plan, memory, rows, tiled ? tiled : 2 * SYNCILU_PART, e));
-  mark = plan->scratch.n;
-  PlanCall(OrderPositions(plan, order, &position));
-  PlanCall(PlanAlloc(plan, memory, e->entries * sizeof(int), &col));
-  PlanCall(PlanAlloc(plan, memory, e->entries * plan->size, &e->ell.val));
-  e->ell.col = col;
-  PlanLaunch(SyncILUKernelEllColumns(rows, e->ell, position, col, plan->stream));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PlanCall(Finish(plan, memory, rows, order, e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   The triangle by level. Rows of a level are sorted by width where they differ much in it and levels are so
-   wide that slices that end with a width do not matter; where some are so long that they have a warp of their
-   own; and where else there would be too much padding.
+   Logarithm of the lanes a row with which all but a few rows have their entries polled at once, and how many
+   entries these poll: a second round would cost a level as much again.
+*/
+static PetscErrorCode LanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes, int *polls)
+{
+  const double few  = SYNCILU_BY_LEVEL_LONG * (double)rows.n;
+  const int    mark = plan->scratch.n;
+  int          over[SYNCILU_LENGTHS], *device;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(over), &device));
+  CallCUDA(cudaMemsetAsync(device, 0, sizeof(over), plan->stream));
+  PlanLaunch(SyncILUKernelLengths(rows, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, over, device, sizeof(over)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  for (*lanes = 0; *lanes < 5 && over[*lanes] > few; (*lanes)++) { }
+  *lanes = PlanLanes(plan, (double)(1 << *lanes));
+  *polls = over[*lanes] > few ? 2 * SYNCILU_POLLS : SYNCILU_POLLS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Slices that end with levels, of an order whose keys say these, unless there would be too much padding: then
+   nothing is left of them.
+*/
+static PetscErrorCode SlicesByLevel(Triangle *t, int lanes, int polls, int limit, int levels, Ell *e)
+{
+  Plan     *plan = t->plan;
+  const int mark = t->memory.n;
+  double    ahead;
+
+  PetscFunctionBegin;
+  Begin(t->rows, &t->order, lanes, 0, e);
+  PlanCall(Cut(plan, &t->memory, t->rows, &t->order, t->order.key, limit, e));
+  if (Padded(e, t->rows, SYNCILU_BY_LEVEL_PADDING)) {
+    PetscCall(PlanRelease(plan, &t->memory, mark));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(Finish(plan, &t->memory, t->rows, &t->order, e));
+  ahead             = SYNCILU_BY_LEVEL_POLLING * (double)levels / PetscMax(1, e->ell.slices);
+  t->order.throttle = OrderThrottle(t->order.level_rows, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
+  t->lanes          = lanes;
+  e->ell.by_level   = polls;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The triangle by level. Where levels have few rows, slices end with them. Rows of a level are sorted by width
+   there; where they differ much in it and levels are so wide that slices that end with a width do not matter;
+   where some are so long that they have a warp of their own; and where else there would be too much padding.
 */
 static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 {
-  Plan     *plan  = t->plan;
-  const int lanes = t->lanes, n = plan->pattern.n, memory = t->memory.n;
-  int      *level, levels;
-  PetscBool may, sort;
+  Plan     *plan = t->plan;
+  const int n = plan->pattern.n, memory = t->memory.n;
+  int      *level, levels, lanes = t->lanes, polls = SYNCILU_POLLS, limit;
+  PetscBool may, narrow, sort;
 
   PetscFunctionBegin;
   PlanCall(PlanGetLevels(plan, t->part, &level, &levels));
-  may  = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
-  sort = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
-  sort = (PetscBool)(may && (sort || t->rows.longest > LongRow(lanes)));
+  may    = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
+  narrow = (PetscBool)(may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels);
+  if (narrow) PlanCall(LanesAtOnce(plan, t->rows, &lanes, &polls));
+  limit = narrow ? polls << lanes : LongRow(lanes);
+  sort  = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
+  sort  = (PetscBool)(may && (narrow || sort || t->rows.longest > limit));
   for (;;) {
-    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, LongRow(lanes), level, plan->stream));
+    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, limit, level, plan->stream));
     PlanCall(OrderCreate(plan, &t->memory, t->part, level, levels, sort ? SYNCILU_WIDTH_BITS : 0, &t->order));
-    PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, lanes, 0, e));
-    if (sort || !may || !Padded(e, t->rows)) break;
+    if (narrow) PlanCall(SlicesByLevel(t, lanes, polls, limit, levels, e));
+    if (e->ell.by_level) break;
+    PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, t->lanes, 0, e));
+    if (sort || !may || !Padded(e, t->rows, SYNCILU_PADDING)) break;
     PetscCall(PlanRelease(plan, &t->memory, memory));
     sort = PETSC_TRUE;
   }
@@ -158,7 +225,8 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 
 /*
    Transposes of a symmetric pattern take tiles and orders from their end. Otherwise columns may have any
-   number of entries, and the transpose is planned by level where the triangle is in tiles.
+   number of entries, and the transpose is planned by level where the triangle is in tiles; it is, too, where
+   slices end with levels, which an order from its end does not know.
 */
 static PetscErrorCode Create_Ell(Triangle *t)
 {
@@ -170,7 +238,7 @@ static PetscErrorCode Create_Ell(Triangle *t)
   PetscCall(PetscNew(&e));
   t->data  = e;
   t->lanes = tiled ? plan->tile_lanes : EllLanes(plan, t->part);
-  if (!tiled && (!t->of || plan->tiled)) PlanCall(CreateByLevel(t, e));
+  if (!tiled && (!t->of || plan->tiled || ((const Ell *)t->of->data)->ell.by_level)) PlanCall(CreateByLevel(t, e));
   else {
     if (!tiled) PlanCall(OrderReverse(plan, &t->memory, &t->of->order, &t->order));
     else if (t->of) PlanCall(OrderReverseTiles(plan, &t->memory, &t->of->order, &t->order));

@@ -12,10 +12,16 @@ Each time stands beside its bound, each result is checked.\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
   -cusparse false     without cuSPARSE\n\
   -view               what each engine says of itself\n\
+  -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
+                      and factor them on the host, which takes most of the time\n\
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
+#define _XOPEN_SOURCE 600 /* for lockf() */
 #include "kernels.h"
 #if defined(BENCH_KERNELS)
+  #include <errno.h>
+  #include <fcntl.h>
+  #include <unistd.h>
   #include "../load.h"
   #include "../strategies.h"
 
@@ -192,6 +198,14 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Waits until the device is this bench's, or gives it back. The system does so where a program ends. */
+static PetscErrorCode Turn(const Bench *bench, PetscBool mine)
+{
+  PetscFunctionBegin;
+  if (bench->turns >= 0) PetscCheck(!lockf(bench->turns, mine ? F_LOCK : F_ULOCK, 0), PETSC_COMM_SELF, PETSC_ERR_SYS, "-turns: %s", strerror(errno));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, Result *res)
 {
   Subject   s;
@@ -208,6 +222,8 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
     BenchTry(SubjectDestroy(&s), why, sizeof(why), &failed);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(Turn(bench, PETSC_TRUE));
+  PetscCall(SubjectUpload(&s));
   PetscCall(PetscStrncpy(res->name, s.name, sizeof(res->name)));
   res->which = "file";
   if (!file) PetscCall(GenerateClass(name, &res->which));
@@ -235,6 +251,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   }
   PetscCall(ReportResult(bench, res));
   BenchTry(SubjectDestroy(&s), why, sizeof(why), &failed);
+  PetscCall(Turn(bench, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,7 +270,9 @@ static PetscErrorCode Run(Bench *bench)
     PetscCall(PetscStrlen(BaselineName(k), &length));
     bench->width = PetscMax(bench->width, (int)length);
   }
+  PetscCall(Turn(bench, PETSC_TRUE));
   PetscCall(CopyBandwidth(bench));
+  PetscCall(Turn(bench, PETSC_FALSE));
   PetscCall(ReportMachine(bench));
   PetscCall(PetscCalloc1(list.count, &res));
   for (PetscInt k = 0; k < list.count; k++) PetscCall(RunMatrix(bench, list.name[k], list.file[k], &res[k]));
@@ -265,7 +284,7 @@ static PetscErrorCode Run(Bench *bench)
 
 int main(int argc, char **argv)
 {
-  char     json[PETSC_MAX_PATH_LEN] = "";
+  char     json[PETSC_MAX_PATH_LEN] = "", turns[PETSC_MAX_PATH_LEN] = "";
   Bench   *bench;
   PetscInt failures;
   int      devices = 0;
@@ -288,7 +307,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBool("-cusparse", "Run cuSPARSE beside", NULL, bench->cusparse, &bench->cusparse, NULL));
   PetscCall(PetscOptionsBool("-view", "Show what each engine says of itself", NULL, bench->view, &bench->view, NULL));
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
+  PetscCall(PetscOptionsString("-turns", "File of several benches that take turns", NULL, turns, turns, sizeof(turns), NULL));
   PetscOptionsEnd();
+  bench->turns = turns[0] ? open(turns, O_RDWR | O_CREAT, 0666) : -1;
+  PetscCheck(bench->turns >= 0 || !turns[0], PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "-turns %s: %s", turns, strerror(errno));
   bench->repeat = PetscMin(bench->repeat, BENCH_REPEAT_MAX);
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscGetCurrentCUDAStream(&bench->stream));

@@ -77,6 +77,7 @@ typedef struct {
   cudaEvent_t      event[BENCH_REPEAT_MAX + 1];
   cusparseHandle_t handle;
   double           bandwidth; /* bytes/s read and written by a copy on the device */
+  int              turns;     /* file whose lock gives the device to one of several benches; -1: none */
   BenchJSON        json;
   BenchFailures    failures;
 } Bench;
@@ -104,8 +105,9 @@ typedef struct {
   Row         ours[STRATEGY_ROWS], theirs[BASELINE_ROWS];
 } Result;
 
-/* subject.c */
+/* subject.c: Create on the host, then Upload to the device */
 extern PetscErrorCode SubjectCreate(const char *name, PetscBool file, Subject *);
+extern PetscErrorCode SubjectUpload(Subject *);
 extern PetscErrorCode SubjectDestroy(Subject *);
 /* The least time: bytes that must move at the speed of a copy, or levels one after another. */
 extern double SubjectBound(const Bench *, const Subject *, Phase);

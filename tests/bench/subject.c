@@ -17,8 +17,8 @@ static double Scale(PetscInt column)
   return ldexp(1.0, -(int)column);
 }
 
-/* Arrays on the device that are computed from the matrix and its factor. */
-static PetscErrorCode UploadAll(Subject *s)
+/* Arrays on the device, which are computed from the matrix and its factor. */
+PetscErrorCode SubjectUpload(Subject *s)
 {
   const Case           *c = &s->c;
   const SyncILUPattern *p = &c->pattern;
@@ -105,7 +105,6 @@ PetscErrorCode SubjectCreate(const char *name, PetscBool file, Subject *s)
   PetscCall(SyncILUHostLevels(s->c.n, s->c.pattern.uptr, s->c.pattern.ucol, PETSC_FALSE, level, &s->levels[1], &width));
   PetscCall(PetscFree(level));
   PetscCall(PetscMalloc1(PetscMax(s->c.n, s->c.csr.nnz), &s->copy));
-  PetscCall(UploadAll(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
