@@ -141,6 +141,16 @@
 #define SYNCILU_STEP 20
 
 /*
+   Nanoseconds from level to level where slices end with levels; the levels of L and U together that a block
+   multicolor ordering has about (README.md has them for eleven meshes); bytes a second that a solve moves; and
+   how many times the time of that ordering the present one must take for the view to name it.
+*/
+#define SYNCILU_HOP_BY_LEVEL 450
+#define SYNCILU_BMC_LEVELS   200
+#define SYNCILU_BANDWIDTH    3e12
+#define SYNCILU_ADVISE       4
+
+/*
    Nanoseconds that a core of the host takes for an entry of the factor in an application
    (tests/bench/bench_host), and how many times longer a GPU must take for auto to leave the matrix to the
    host: there, vectors would have to be copied.

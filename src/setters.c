@@ -415,7 +415,7 @@ MAT_GETTER(VectorSize, PetscInt)
    With several unknowns a point, all of which depend on each other, the rows of a point are a tile. Where
    each row depends on the one before it, as in a tridiagonal matrix, a tile is a block of successive rows.
    Otherwise auto is by level: the rows of L at their earliest level and, if the pattern is symmetric, those
-   of U at their latest one.
+   of U at their latest one; all at their latest one if it is not and levels have many rows.
 
 .seealso: `SyncILUAnalysis`, `PCSyncILUSetThreads()`, `PCSyncILUGetAnalysis()`, `MatSyncILUSetAnalysis()`
 @*/

@@ -54,6 +54,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   const size_t         n    = (size_t)plan->pattern.n;
   const SolveOps      *ops;
   PetscBool            tile;
+  char                 advice[256];
   SyncILUDevicePattern p;
 
   PetscFunctionBegin;
@@ -62,6 +63,8 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(PlanFindStatistics(plan, tile));
   if (tile) PlanCall(PlanTile(plan));
   PlanCall(CreatePair(d, ops, PETSC_FALSE));
+  PetscCall(AdviseOrdering(plan, advice, sizeof(advice)));
+  if (advice[0]) PetscCall(PetscInfo(NULL, "%s\n", advice));
   if (e->settings.backend == SYNCILU_BACKEND_AUTO) PlanCall(ChooseHost(plan, plan->unfit, sizeof(plan->unfit)));
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
   PlanCall(MakeRoom(d, n));

@@ -311,6 +311,7 @@ PETSC_INTERN const FactorOps *const SyncILUCUDAUpdates[];
 
 PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
 PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, char[], size_t);
+PETSC_INTERN PetscErrorCode AdviseOrdering(const Plan *, char[], size_t);
 PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
 PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
 

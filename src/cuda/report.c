@@ -97,6 +97,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   const CUDA          *d = (const CUDA *)e->data;
   const Factorization *f = &d->factorization;
   const Triangle      *L = &d->triangle[PART_L], *U = &d->triangle[PART_U];
+  char                 advice[256];
 
   PetscFunctionBegin;
   PetscCall(DeviceView(viewer));
@@ -112,6 +113,8 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
                                      : d->plan.reversed ? "L by earliest level, U by latest"
                                                         : "by earliest level"));
   }
+  PetscCall(AdviseOrdering(&d->plan, advice, sizeof(advice)));
+  if (advice[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "advice: %s\n", advice));
   if (e->settings.check)
     PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, where -pc_syncilu_check compares\n"));
   else if (DeviceIsPETScs() && sizeof(PetscInt) == sizeof(int))

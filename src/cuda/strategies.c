@@ -81,6 +81,41 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 }
 
 /*
+   AdviseOrdering - whether the order of the matrix is such a chain of narrow levels that another one would take
+   much less time
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan, with the order of the solves
+
+   Output Parameter:
+.  advice - which ordering, and about what time both take; empty if there is none
+
+   Note:
+   Nothing is reordered unasked: an ordering changes the number of iterations. The constants are in
+   kernels/tuning.h.
+*/
+PetscErrorCode AdviseOrdering(const Plan *plan, char advice[], size_t len)
+{
+  const PetscBool known  = (PetscBool)(plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN);
+  const int       levels = known && !plan->tiled && plan->settings->analysis != SYNCILU_ANALYSIS_NONE ? plan->levels[0] + plan->levels[1] : 0;
+  const double    bytes  = 1e-6 * (12.0 * plan->nnz + 40.0 * plan->pattern.n) / SYNCILU_BANDWIDTH;
+  const double    chain = 1e-6 * levels * SYNCILU_HOP_BY_LEVEL, few = bytes + 1e-6 * SYNCILU_BMC_LEVELS * SYNCILU_HOP_BY_LEVEL;
+
+  PetscFunctionBegin;
+  advice[0] = 0;
+  if (levels && chain > SYNCILU_ADVISE * few) {
+    PetscCall(
+      PetscSNPrintf(advice, len,
+                    "%d levels of L and U for %d rows take about %.2g ms an application; -pc_factor_mat_ordering_type bmc takes about %.2g, and may take "
+                    "more iterations",
+                    levels, plan->pattern.n, chain, few));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    ChooseSearch - whether auto had better search for updates than write lists of them: where levels have few
    rows, the way from level to level is what counts, and a warp a row that searches ahead has the shortest
 

@@ -26,6 +26,7 @@ COLORS = {"solve": "#0072B2", "transposed": "#56B4E9", "solve16": "#CC79A7", "re
 # of strategies, which have markers too
 STRATEGY_COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#117733", "#44AA99", "#AA4499"]
 STRATEGY_MARKERS = "os^Dv<>Pp*hX"
+SPEEDUP_COLUMNS = 16  # matrices of a line
 BACKENDS = {"syncilu host": "host", "syncilu cuda": "cuda"}
 LABELS = {"solve": "solve L+U", "transposed": "transposed solve", "solve16": "16 right-hand sides", "refactor": "refactorization", "analysis": "analysis"}
 
@@ -104,31 +105,35 @@ def plot_speedup(plt, table, strategy, title):
         return None
     shown = ["solve", "transposed", "solve16", "refactor", "analysis"]
     width = 0.84 / len(shown)
-    inches = max(8, 0.8 * len(rows) + 1.6)
+    count = math.ceil(len(rows) / SPEEDUP_COLUMNS)  # of the lines of matrices, which are equally long
+    length = math.ceil(len(rows) / count)
+    lines = [list(rows)[first : first + length] for first in range(0, len(rows), length)]
+    inches = max(8, 0.8 * length + 1.6)
     columns = len(shown) if inches > 11 else 3  # of the legend
-    figure, axes = plt.subplots(figsize=(inches, 5.2))
-    for k, phase in enumerate(shown):
-        values = [row[phase] for row in rows.values()]
-        finite = [math.log(value) for value in values if math.isfinite(value) and value > 0]
-        label = LABELS[phase] + (f" (mean {math.exp(sum(finite) / len(finite)):.1f})" if finite else "")
-        # bars start at 1, so that what is slower than cuSPARSE hangs down
-        axes.bar([x + (k - (len(shown) - 1) / 2) * width for x in range(len(rows))], [value - 1 if math.isfinite(value) else 0 for value in values], width, bottom=1, label=label, color=COLORS[phase], zorder=2)
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    low, high = min(low, 0.8), max(high, 1.25)
-    axes.set_ylim(low, high)
-    logarithmic(axes.yaxis, low, high)
-    axes.axhline(1, color="black", linewidth=1, zorder=3)
-    axes.text(1.004, 1, "cuSPARSE", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-    axes.set_xlim(-0.6, len(rows) - 0.4)
-    for x in range(len(rows) - 1):
-        axes.axvline(x + 0.5, color="0.85", linewidth=0.6, zorder=0)
-    axes.set_xticks(range(len(rows)), list(rows), rotation=35, ha="right", rotation_mode="anchor", fontsize=8)
-    axes.set_ylabel("time of cuSPARSE / time of syncilu")
-    axes.set_title(f"syncilu ({strategy}) against cuSPARSE, geometric means in brackets\n{title}", fontsize=10, pad=28 if columns == len(shown) else 40)
-    axes.grid(axis="y", alpha=0.4)
-    axes.grid(axis="y", which="minor", alpha=0.15)
-    axes.legend(fontsize=8, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, columnspacing=1.2)
+    figure, plots = plt.subplots(count, squeeze=False, figsize=(inches, 1.3 + 3.9 * count), layout="constrained")
+    values = {phase: [row[phase] for row in rows.values() if math.isfinite(row[phase]) and row[phase] > 0] for phase in shown}
+    low = min(0.8, *(value for phase in shown for value in values[phase])) / 1.1
+    high = max(1.25, *(value for phase in shown for value in values[phase])) * 1.1
+    for axes, names in zip(plots[:, 0], lines):
+        for k, phase in enumerate(shown):
+            mean = f" (mean {math.exp(sum(map(math.log, values[phase])) / len(values[phase])):.1f})" if values[phase] else ""
+            # bars start at 1, so that what is slower than cuSPARSE hangs down
+            bars = [rows[name][phase] - 1 if math.isfinite(rows[name][phase]) else 0 for name in names]
+            axes.bar([x + (k - (len(shown) - 1) / 2) * width for x in range(len(names))], bars, width, bottom=1, label=LABELS[phase] + mean, color=COLORS[phase], zorder=2)
+        axes.set_yscale("log")
+        axes.set_ylim(low, high)
+        logarithmic(axes.yaxis, low, high)
+        axes.axhline(1, color="black", linewidth=1, zorder=3)
+        axes.text(1.004, 1, "cuSPARSE", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
+        axes.set_xlim(-0.6, length - 0.4)
+        for x in range(len(names)):
+            axes.axvline(x + 0.5, color="0.85", linewidth=0.6, zorder=0)
+        axes.set_xticks(range(len(names)), names, rotation=35, ha="right", rotation_mode="anchor", fontsize=8)
+        axes.set_ylabel("time of cuSPARSE / time of syncilu")
+        axes.grid(axis="y", alpha=0.4)
+        axes.grid(axis="y", which="minor", alpha=0.15)
+    plots[0, 0].set_title(f"syncilu ({strategy}) against cuSPARSE, geometric means in brackets\n{title}", fontsize=10, pad=28 if columns == len(shown) else 40)
+    plots[0, 0].legend(fontsize=8, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, columnspacing=1.2)
     return figure
 
 
