@@ -109,6 +109,7 @@ typedef struct {
   double                 *a;      /* values of a matrix on the host */
   SyncILUDeviceCounts     counts;
   SyncILUDeviceStatistics statistics;
+  PetscBool               symmetric; /* the pattern is, as far as that was asked */
   /* U may be taken in the order of L from its end, which is by latest levels */
   PetscBool reversed;
   PetscBool late; /* rows are by their latest level */

@@ -55,7 +55,10 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Moves all rows to their latest level. */
+/*
+   Moves all rows to their latest level. Seen from the end, the latest levels of a triangle are the earliest ones
+   of its transpose, which where the pattern is symmetric are those of the other triangle.
+*/
 static PetscErrorCode MoveLate(Plan *plan, SyncILUDevicePattern p, int *level[2], const int levels[2])
 {
   const size_t n    = (size_t)plan->pattern.n;
@@ -63,6 +66,15 @@ static PetscErrorCode MoveLate(Plan *plan, SyncILUDevicePattern p, int *level[2]
   int         *count;
 
   PetscFunctionBegin;
+  if (plan->symmetric) {
+    int *lower;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &lower));
+    PlanLaunch(SyncILUKernelLevelsReverse(p.n, levels[1], level[1], lower, plan->stream));
+    PlanLaunch(SyncILUKernelLevelsReverse(p.n, levels[0], level[0], level[1], plan->stream));
+    level[0] = lower;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &count));
   for (int k = 0; k < 2; k++) {
     SyncILUDeviceTriangle t;

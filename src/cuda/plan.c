@@ -303,7 +303,9 @@ PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
 PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
 {
   const PetscBool          updates = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_AUTO || plan->settings->update == SYNCILU_UPDATE_LIST);
-  const PetscBool          reverse = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_AUTO && plan->part[0] == plan->part[1]);
+  const SyncILUAnalysis    order   = plan->settings->analysis;
+  const PetscBool          latest  = (PetscBool)(order == SYNCILU_ANALYSIS_AUTO || order == SYNCILU_ANALYSIS_ALAP); /* levels may be wanted */
+  const PetscBool          compare = (PetscBool)(latest && plan->part[0] == plan->part[1]);
   const int                mark    = plan->scratch.n;
   SyncILUDeviceStatistics *s       = &plan->statistics, *device;
   SyncILUDevicePattern     p;
@@ -316,7 +318,7 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
   PlanCall(PlanGetPattern(plan, &p));
   CallCUDA(cudaMemcpyAsync(device, s, sizeof(*s), cudaMemcpyHostToDevice, plan->stream));
   if (updates) PlanLaunch(SyncILUKernelOffDiagonal(p, plan->counts.longest[0], device, plan->stream));
-  if (reverse) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
+  if (compare) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
   if (tile) {
     const double rows     = plan->pattern.n;
     const int    twice[2] = {(int)(2.0 * plan->part[0] / rows), (int)(2.0 * plan->part[1] / rows)};
@@ -327,7 +329,8 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
   PetscCall(DeviceReadBack(plan->stream, s, device, sizeof(*s)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (!updates) s->off_diagonal = 1; /* nobody has looked */
-  plan->reversed = (PetscBool)(reverse && !s->unsymmetric);
+  plan->symmetric = (PetscBool)(compare && !s->unsymmetric);
+  plan->reversed  = (PetscBool)(plan->symmetric && order == SYNCILU_ANALYSIS_AUTO);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
