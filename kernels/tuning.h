@@ -142,13 +142,15 @@
 
 /*
    Nanoseconds from level to level where slices end with levels; the levels of L and U together that a block
-   multicolor ordering has about (README.md has them for eleven meshes); bytes a second that a solve moves; and
-   how many times the time of that ordering the present one must take for the view to name it.
+   multicolor ordering has about (README.md has them for eleven meshes); bytes a second that a solve moves; how
+   many times the time of that ordering the present one must take for the view to name it; and the mean entries
+   of a row up to which it does.
 */
-#define SYNCILU_HOP_BY_LEVEL 450
-#define SYNCILU_BMC_LEVELS   200
-#define SYNCILU_BANDWIDTH    3e12
-#define SYNCILU_ADVISE       4
+#define SYNCILU_HOP_BY_LEVEL   450
+#define SYNCILU_BMC_LEVELS     200
+#define SYNCILU_BANDWIDTH      3e12
+#define SYNCILU_ADVISE         4
+#define SYNCILU_ADVISE_ENTRIES 64
 
 /*
    Nanoseconds that a core of the host takes for an entry of the factor in an application

@@ -354,6 +354,41 @@ static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalys
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Another ordering is advised where the levels, not the bytes, take the time. */
+static PetscErrorCode TestAdvice(void)
+{
+  const struct {
+    int       n, entries, levels; /* rows, entries of each, levels of L and of U */
+    PetscBool tiled, numerical, advised;
+  } chains[] = {
+    {4000000, 15,  4000, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE },
+    {4000000, 15,  405,  PETSC_FALSE, PETSC_FALSE, PETSC_FALSE}, /* the bytes of 0.3 ms stay */
+    {30000,   15,  405,  PETSC_FALSE, PETSC_FALSE, PETSC_TRUE },
+    {30000,   15,  60,   PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {30000,   100, 4000, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {30000,   15,  4000, PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE},
+    {30000,   15,  4000, PETSC_FALSE, PETSC_TRUE,  PETSC_FALSE}
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(chains); k++) {
+    Plan     plan;
+    Triangle t;
+    char     advice[256];
+
+    PetscCall(PetscMemzero(&plan, sizeof(plan)));
+    PetscCall(PetscMemzero(&t, sizeof(t)));
+    plan.pattern.n = chains[k].n;
+    plan.nnz       = chains[k].n * chains[k].entries;
+    plan.tiled     = chains[k].tiled;
+    plan.levels[0] = plan.levels[1] = chains[k].levels;
+    t.order.numerical               = chains[k].numerical;
+    PetscCall(AdviseOrdering(&plan, &t, &t, advice, sizeof(advice)));
+    CHECK((advice[0] != 0) == chains[k].advised, "%d levels of %d rows of %d entries: \"%s\"", chains[k].levels, chains[k].n, chains[k].entries, advice);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* auto leaves a chain to the host, and says why; other matrices and other wishes stay on the device. */
 static PetscErrorCode TestChoice(PetscRandom rand)
 {
@@ -449,6 +484,7 @@ int main(int argc, char **argv)
     PetscCall(TestFingerprint(&c[m], matrices[m]));
   }
   CHECK(by_level > 60, "slices end with levels in %" PetscInt_FMT " triangles alone", by_level);
+  PetscCall(TestAdvice());
   PetscCall(TestChoice(rand));
   for (int m = 0; m < MATRICES; m++) {
     PetscCall(CaseDestroy(&c[m]));

@@ -63,9 +63,9 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(PlanFindStatistics(plan, tile));
   if (tile) PlanCall(PlanTile(plan));
   PlanCall(CreatePair(d, ops, PETSC_FALSE));
-  PetscCall(AdviseOrdering(plan, advice, sizeof(advice)));
+  PetscCall(AdviseOrdering(plan, &d->triangle[PART_L], &d->triangle[PART_U], advice, sizeof(advice)));
   if (advice[0]) PetscCall(PetscInfo(NULL, "%s\n", advice));
-  if (e->settings.backend == SYNCILU_BACKEND_AUTO) PlanCall(ChooseHost(plan, plan->unfit, sizeof(plan->unfit)));
+  if (e->settings.backend == SYNCILU_BACKEND_AUTO) PlanCall(ChooseHost(plan, &d->triangle[PART_L], &d->triangle[PART_U], plan->unfit, sizeof(plan->unfit)));
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
   PlanCall(MakeRoom(d, n));
   PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->factorization));

@@ -239,6 +239,7 @@ struct _Triangle {
   const Triangle       *of;   /* whose transpose it is; NULL for L and U */
   SyncILUDeviceTriangle rows; /* without columns where the plan keeps none */
   Order                 order;
+  int                   throttle;          /* of the solve; the strategy's, else that of the order */
   int                   lanes;             /* logarithm of the lanes a row, as the view says */
   const int            *row;               /* of each position of x; NULL: x is by rows */
   const int            *bindex, *outindex; /* see SyncILUDeviceSolve */
@@ -311,8 +312,8 @@ PETSC_INTERN const SolveOps *const  SyncILUCUDASolves[]; /* NULL-terminated */
 PETSC_INTERN const FactorOps *const SyncILUCUDAUpdates[];
 
 PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
-PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, char[], size_t);
-PETSC_INTERN PetscErrorCode AdviseOrdering(const Plan *, char[], size_t);
+PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
+PETSC_INTERN PetscErrorCode AdviseOrdering(const Plan *, const Triangle *, const Triangle *, char[], size_t);
 PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
 PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
 

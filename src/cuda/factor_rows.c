@@ -17,10 +17,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
   if (f->L->order.tiles) {
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
     PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, 0, &r->order));
-  } else {
-    r->order          = f->L->order;
-    r->order.throttle = OrderThrottle(r->order.level_rows, SYNCILU_THROTTLE_LEVELS);
-  }
+  } else r->order = f->L->order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

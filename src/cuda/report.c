@@ -113,7 +113,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
                                      : d->plan.reversed ? "L by earliest level, U by latest"
                                                         : "by earliest level"));
   }
-  PetscCall(AdviseOrdering(&d->plan, advice, sizeof(advice)));
+  PetscCall(AdviseOrdering(&d->plan, L, U, advice, sizeof(advice)));
   if (advice[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "advice: %s\n", advice));
   if (e->settings.check)
     PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, where -pc_syncilu_check compares\n"));

@@ -145,7 +145,8 @@ PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle
 
 /*
    Logarithm of the lanes a row with which all but a few rows have their entries polled at once, and how many
-   entries these poll: a second round would cost a level as much again.
+   entries a lane then polls: a second round would cost a level as much again. 0 entries: more rows than a few
+   have more, since the user wants fewer lanes.
 */
 static PetscErrorCode LanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes, int *polls)
 {
@@ -161,61 +162,69 @@ static PetscErrorCode LanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *l
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   for (*lanes = 0; *lanes < 5 && over[*lanes] > few; (*lanes)++) { }
   *lanes = PlanLanes(plan, (double)(1 << *lanes));
-  *polls = over[*lanes] > few ? 2 * SYNCILU_POLLS : SYNCILU_POLLS;
+  if (over[*lanes] <= few) *polls = SYNCILU_POLLS;
+  else *polls = *lanes == 5 || over[*lanes + 1] <= few ? 2 * SYNCILU_POLLS : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   Slices that end with levels, of an order whose keys say these, unless there would be too much padding: then
-   nothing is left of them.
+   Slices that end with levels, with the rows of a level sorted by width; nothing where there would be too much
+   padding, or lanes too few.
 */
-static PetscErrorCode SlicesByLevel(Triangle *t, int lanes, int polls, int limit, int levels, Ell *e)
+static PetscErrorCode CreateSlicesByLevel(Triangle *t, const int *level, int levels, Ell *e)
 {
-  Plan     *plan = t->plan;
-  const int mark = t->memory.n;
-  double    ahead;
+  Plan        *plan   = t->plan;
+  const size_t n      = (size_t)plan->pattern.n;
+  const int    memory = t->memory.n;
+  int         *key, lanes = 0, polls = 0, limit;
+  double       ahead;
 
   PetscFunctionBegin;
+  PlanCall(LanesAtOnce(plan, t->rows, &lanes, &polls));
+  if (!polls) PetscFunctionReturn(PETSC_SUCCESS);
+  limit = polls << lanes;
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &key));
+  CallCUDA(cudaMemcpyAsync(key, level, n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, limit, key, plan->stream));
+  PlanCall(OrderCreate(plan, &t->memory, t->part, key, levels, SYNCILU_WIDTH_BITS, &t->order));
   Begin(t->rows, &t->order, lanes, 0, e);
   PlanCall(Cut(plan, &t->memory, t->rows, &t->order, t->order.key, limit, e));
   if (Padded(e, t->rows, SYNCILU_BY_LEVEL_PADDING)) {
-    PetscCall(PlanRelease(plan, &t->memory, mark));
+    PetscCall(PlanRelease(plan, &t->memory, memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(Finish(plan, &t->memory, t->rows, &t->order, e));
-  ahead             = SYNCILU_BY_LEVEL_POLLING * (double)levels / PetscMax(1, e->ell.slices);
-  t->order.throttle = OrderThrottle(t->order.level_rows, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
-  t->lanes          = lanes;
-  e->ell.by_level   = polls;
+  ahead           = SYNCILU_BY_LEVEL_POLLING * (double)levels / PetscMax(1, e->ell.slices);
+  t->throttle     = OrderThrottle(t->order.level_rows, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
+  t->lanes        = lanes;
+  e->ell.by_level = polls;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   The triangle by level. Where levels have few rows, slices end with them. Rows of a level are sorted by width
-   there; where they differ much in it and levels are so wide that slices that end with a width do not matter;
-   where some are so long that they have a warp of their own; and where else there would be too much padding.
+   The triangle by level. Where levels have few rows, slices end with them. Elsewhere rows of a level are sorted
+   by width where they differ much in it and levels are so wide that slices that end with a width do not
+   matter; where some are so long that they have a warp of their own; and where else there would be too much
+   padding.
 */
 static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 {
-  Plan     *plan = t->plan;
-  const int n = plan->pattern.n, memory = t->memory.n;
-  int      *level, levels, lanes = t->lanes, polls = SYNCILU_POLLS, limit;
-  PetscBool may, narrow, sort;
+  Plan     *plan  = t->plan;
+  const int lanes = t->lanes, n = plan->pattern.n, memory = t->memory.n;
+  int      *level, levels;
+  PetscBool may, sort;
 
   PetscFunctionBegin;
   PlanCall(PlanGetLevels(plan, t->part, &level, &levels));
-  may    = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
-  narrow = (PetscBool)(may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels);
-  if (narrow) PlanCall(LanesAtOnce(plan, t->rows, &lanes, &polls));
-  limit = narrow ? polls << lanes : LongRow(lanes);
-  sort  = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
-  sort  = (PetscBool)(may && (narrow || sort || t->rows.longest > limit));
+  may = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
+  if (may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels) PlanCall(CreateSlicesByLevel(t, level, levels, e));
+  if (e->ell.by_level) PetscFunctionReturn(PETSC_SUCCESS);
+  sort = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
+  sort = (PetscBool)(may && (sort || t->rows.longest > LongRow(lanes)));
   for (;;) {
-    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, limit, level, plan->stream));
+    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, LongRow(lanes), level, plan->stream));
     PlanCall(OrderCreate(plan, &t->memory, t->part, level, levels, sort ? SYNCILU_WIDTH_BITS : 0, &t->order));
-    if (narrow) PlanCall(SlicesByLevel(t, lanes, polls, limit, levels, e));
-    if (e->ell.by_level) break;
-    PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, t->lanes, 0, e));
+    PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, lanes, 0, e));
     if (sort || !may || !Padded(e, t->rows, SYNCILU_PADDING)) break;
     PetscCall(PlanRelease(plan, &t->memory, memory));
     sort = PETSC_TRUE;

@@ -50,26 +50,45 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 }
 
 /*
+   Milliseconds that the way through all levels takes in an application: a hop a level and triangle, or with row
+   blocks a hop a block and a step a row. The constants are in kernels/tuning.h.
+*/
+static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
+{
+  const Triangle *t[2] = {L, U};
+  double          time = 0.0;
+
+  for (int k = 0; k < 2; k++) {
+    const Ell *e      = TriangleGetEll(t[k]);
+    const int  levels = plan->tiled ? plan->tile_levels[k] : plan->levels[k];
+
+    if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
+    else time += levels * (double)(e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP);
+  }
+  return 1e-6 * time;
+}
+
+/*
    ChooseHost - whether auto had better leave the matrix to the host: where its rows are one chain, a core is
    faster
 
    Not Collective
 
-   Input Parameter:
-.  plan - the plan, with the order of the solves
+   Input Parameters:
++  plan - the plan
+.  L    - the triangle, with the order of its solve
+-  U    - likewise
 
    Output Parameter:
 .  why - the reason, empty if there is none
 
    Note:
-   An application takes a hop a level and triangle, or with row blocks a hop a block and a step a row; a core
-   takes its time for each entry. The constants are in kernels/tuning.h.
+   A core takes its time for each entry.
 */
-PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
+PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
 {
   const int    levels = plan->tiled ? plan->tile_levels[0] : plan->levels[0];
-  const double hop    = SYNCILU_HOP + (plan->tiled ? (double)plan->tiling.block * SYNCILU_STEP : 0.0);
-  const double device = 2e-6 * levels * hop, host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
+  const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
 
   PetscFunctionBegin;
   why[0] = 0;
@@ -86,31 +105,34 @@ PetscErrorCode ChooseHost(const Plan *plan, char why[], size_t len)
 
    Not Collective
 
-   Input Parameter:
-.  plan - the plan, with the order of the solves
+   Input Parameters:
++  plan - the plan
+.  L    - the triangle, with the order of its solve
+-  U    - likewise
 
    Output Parameter:
 .  advice - which ordering, and about what time both take; empty if there is none
 
    Note:
-   Nothing is reordered unasked: an ordering changes the number of iterations. The constants are in
-   kernels/tuning.h.
+   Nothing is reordered unasked: an ordering changes the number of iterations. Where a row has many entries, its
+   neighbours are too many for few colors. The constants are in kernels/tuning.h.
 */
-PetscErrorCode AdviseOrdering(const Plan *plan, char advice[], size_t len)
+PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
 {
-  const PetscBool known  = (PetscBool)(plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN);
-  const int       levels = known && !plan->tiled && plan->settings->analysis != SYNCILU_ANALYSIS_NONE ? plan->levels[0] + plan->levels[1] : 0;
-  const double    bytes  = 1e-6 * (12.0 * plan->nnz + 40.0 * plan->pattern.n) / SYNCILU_BANDWIDTH;
-  const double    chain = 1e-6 * levels * SYNCILU_HOP_BY_LEVEL, few = bytes + 1e-6 * SYNCILU_BMC_LEVELS * SYNCILU_HOP_BY_LEVEL;
+  const double bytes = 1e3 * (12.0 * plan->nnz + 40.0 * plan->pattern.n) / SYNCILU_BANDWIDTH;
+  const double few   = bytes + 1e-6 * SYNCILU_BMC_LEVELS * SYNCILU_HOP_BY_LEVEL;
+  double       chain;
 
   PetscFunctionBegin;
   advice[0] = 0;
-  if (levels && chain > SYNCILU_ADVISE * few) {
+  if (plan->tiled || L->order.numerical || (double)plan->nnz > SYNCILU_ADVISE_ENTRIES * (double)plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
+  chain = bytes + ChainTime(plan, L, U);
+  if (chain > SYNCILU_ADVISE * few) {
     PetscCall(
       PetscSNPrintf(advice, len,
                     "%d levels of L and U for %d rows take about %.2g ms an application; -pc_factor_mat_ordering_type bmc takes about %.2g, and may take "
                     "more iterations",
-                    levels, plan->pattern.n, chain, few));
+                    plan->levels[0] + plan->levels[1], plan->pattern.n, chain, few));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,6 +39,7 @@ PetscErrorCode TriangleCreate(Plan *plan, const SolveOps *ops, Part part, const 
   if (!ops->values) PlanCall(PlanKeepCrout(plan, &plan->memory));
   PlanCall(PlanTriangle(plan, &t->memory, part, &t->rows));
   PlanCall((*ops->create)(t));
+  if (!t->throttle) t->throttle = t->order.throttle;
   if (part == PART_L || part == PART_LT) PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n * plan->size, &t->scale));
   /* the levels of both come together, and the keys of L are the factorization's too */
   if (part != PART_L && !plan->level[0] && !plan->level[1]) {
@@ -163,7 +164,7 @@ PetscErrorCode TriangleSolve(const Triangle *t, SyncILUDeviceSolve *s)
   s->scale    = t->scale;
   s->bindex   = t->bindex;
   s->outindex = t->outindex;
-  s->throttle = t->order.throttle;
+  s->throttle = t->throttle;
   PetscCall((*t->ops->solve)(t, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

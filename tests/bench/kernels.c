@@ -216,14 +216,17 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   PetscCall(PetscMemzero(&s, sizeof(s)));
   BenchProgress("%s: %s", name, file ? "reading" : "generating");
   BenchTry(SubjectCreate(name, file, &s), why, sizeof(why), &failed);
+  if (!failed && !s.unfit[0]) {
+    PetscCall(Turn(bench, PETSC_TRUE));
+    BenchTry(SubjectUpload(&s), why, sizeof(why), &failed);
+  }
   if (failed || s.unfit[0]) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: skipped: %s\n", name, failed ? why : s.unfit));
     if (failed) PetscCall(BenchFail(&bench->failures, name, "matrix", why));
     BenchTry(SubjectDestroy(&s), why, sizeof(why), &failed);
+    PetscCall(Turn(bench, PETSC_FALSE)); /* which it may not have been */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Turn(bench, PETSC_TRUE));
-  PetscCall(SubjectUpload(&s));
   PetscCall(PetscStrncpy(res->name, s.name, sizeof(res->name)));
   res->which = "file";
   if (!file) PetscCall(GenerateClass(name, &res->which));
