@@ -29,6 +29,11 @@ enum {
      announcements are best: each takes the cache line from the threads that read it.
   */
   ROW_BLOCK = 64,
+  /*
+     How many times longer a reference row is than the row where it is searched for the row's columns instead of
+     gone through: a binary search takes about as long as that many entries.
+  */
+  SEARCH = 32,
   /* Polls before the processor is offered to other threads: there may be fewer cores than threads. */
   SPINS = 256
 };
@@ -445,6 +450,23 @@ typedef struct {
   Host                  *h;
 } FactorJob;
 
+/* w_j -= l u_j for those of count columns that are among the columns u0 .. u1 - 1 of a row of U. */
+static void SubtractFound(PetscInt count, const PetscInt *col, PetscScalar l, PetscInt u0, PetscInt u1, const PetscInt *ucol, const PetscScalar *uval,
+                          PetscScalar *w)
+{
+  for (PetscInt k = 0; k < count; k++) {
+    PetscInt lo = u0, hi = u1;
+
+    while (lo < hi) {
+      const PetscInt mid = lo + (hi - lo) / 2;
+
+      if (ucol[mid] < col[k]) lo = mid + 1;
+      else hi = mid;
+    }
+    if (lo < u1 && ucol[lo] == col[k]) w[col[k]] -= l * uval[lo];
+  }
+}
+
 /*
    The rows at positions first .. last - 1 of an order, whose dependences are finished. w (and with relaxation
    mark) belong to the thread: one entry a column, any content at first (mark: none above the row).
@@ -500,6 +522,10 @@ static inline void FactorRows(const FactorJob *job, const PetscInt *order, Petsc
           if (mark[ucol[t]] == i + 1) w[ucol[t]] -= l * uval[t];
           else dropped += l * uval[t];
         }
+      } else if ((uptr[ref + 1] - uptr[ref]) / SEARCH > l1 - k + u1 - u0) { /* as with a dense row or column */
+        SubtractFound(l1 - k - 1, lcol + k + 1, l, uptr[ref], uptr[ref + 1], ucol, uval, w);
+        SubtractFound(1, &i, l, uptr[ref], uptr[ref + 1], ucol, uval, w);
+        SubtractFound(u1 - u0, ucol + u0, l, uptr[ref], uptr[ref + 1], ucol, uval, w);
       } else {
         /* what falls outside the pattern lands in entries of w that are set before they are read */
         for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) w[ucol[t]] -= l * uval[t];
