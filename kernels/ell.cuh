@@ -37,6 +37,20 @@ __device__ __forceinline__ size_t begin_row(const SyncILUDeviceEll &ell, const S
   return ell.order[position];
 }
 
+/* The largest and the sum of what the lanes of a row have, in each of them. */
+__device__ __forceinline__ int max_of_row(int v, int lanes)
+{
+  for (int o = lanes >> 1; o; o >>= 1) v = max(v, __shfl_xor_sync(FULL, v, o));
+  return v;
+}
+
+template <typename V>
+__device__ __forceinline__ V sum_of_row(V v, int lanes)
+{
+  for (int o = lanes >> 1; o; o >>= 1) v += __shfl_xor_sync(FULL, v, o);
+  return v;
+}
+
 /*
    A row so long that several warps share it. Each takes a part of the entries and publishes what that comes
    to, the last one adds up the parts, always in the same order, and leaves sentinels in their place for the
@@ -94,10 +108,7 @@ __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const Sync
     }
   }
 #pragma unroll
-  for (int r = 0; r < R; r++) {
-#pragma unroll
-    for (int o = 16; o; o >>= 1) sum[r] += __shfl_xor_sync(FULL, sum[r], o);
-  }
+  for (int r = 0; r < R; r++) sum[r] = sum_of_row(sum[r], 32);
   if (lane) return;
   if (part) {
 #pragma unroll
@@ -205,9 +216,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
         if (__any_sync(FULL, fire)) {
 #pragma unroll
           for (int r = 0; r < R; r++) {
-            V q = sum[r];
+            const V q = sum_of_row(sum[r], lanes);
 
-            for (int o = lanes >> 1; o; o >>= 1) q += __shfl_xor_sync(FULL, q, o);
             if (fire) sum[r] = q;
           }
         }
@@ -241,20 +251,6 @@ __device__ __forceinline__ double subtract_product_if(bool on, double a, double 
   return a;
 }
 
-/* The largest and the sum of what the lanes of a row have, in each of them. */
-__device__ __forceinline__ int max_of_row(int v, int lanes)
-{
-  for (int o = lanes >> 1; o; o >>= 1) v = max(v, __shfl_xor_sync(FULL, v, o));
-  return v;
-}
-
-template <typename V>
-__device__ __forceinline__ V sum_of_row(V v, int lanes)
-{
-  for (int o = lanes >> 1; o; o >>= 1) v += __shfl_xor_sync(FULL, v, o);
-  return v;
-}
-
 /*
    Slices that end with levels. What a level costs is the way from the arrival of the last value that a row
    needs to the row's own, so there is as little on it as can be: the two entries with the highest positions,
@@ -262,7 +258,8 @@ __device__ __forceinline__ V sum_of_row(V v, int lanes)
    summed up by all lanes before. Most rows have one entry from the level before, some two.
 
    The rows of a slice do not wait for each other, so that the warp may wait for the others' entries of all of
-   them together; all of these belong to lower tickets. A lane polls P entries at once.
+   them together; all of these belong to lower tickets. A lane polls P entries at once. Only
+   the last round sets the latest entries apart, so that a row which ends before waits for all of its alike.
 */
 template <typename V, int R, int P>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s)
@@ -292,9 +289,20 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDe
     if (s.scale) scale = ((const V *)s.scale)[position];
     to = begin_row<V, R, PLAIN>(ell, s, none, group, position, sum);
   }
-  int w = 0, c[P];
-  V   v[P], y[P][R];
-  for (;;) { /* all rounds but the last */
+  V        late_val[LATE], late_y[LATE][R];
+  const V *late[LATE]; /* NULL where there is none */
+#pragma unroll
+  for (int l = 0; l < LATE; l++) {
+    late[l]     = nullptr;
+    late_val[l] = V(0);
+#pragma unroll
+    for (int r = 0; r < R; r++) late_y[l][r] = V(0);
+  }
+  for (int w = 0;; w += P) {
+    const bool last = w + P >= d.width;
+    int        c[P]; /* -1 where there is no entry */
+    V          v[P], y[P][R];
+
 #pragma unroll
     for (int k = 0; k < P; k++) {
       const bool there = w + k < d.width && active;
@@ -302,66 +310,60 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDe
       c[k] = there ? ell.col[slice_entry(d, lane, w + k)] : -1;
       v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
     }
-    w += P;
-    if (w >= d.width) break;
-    if (w == P) wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
+    if (last) {
 #pragma unroll
-    for (int k = 0; k < P; k++) subtract_entry<V, R>(c[k] >= 0, c[k], v[k], x, sum);
-  }
-
-  V        late_val[LATE], late_y[LATE][R];
-  const V *late[LATE]; /* NULL where there is none */
-#pragma unroll
-  for (int l = 0; l < LATE; l++) {
-    int latest = -1;
-    V   mine   = 0; /* all other lanes add zeros */
+      for (int l = 0; l < LATE; l++) {
+        int latest = -1;
+        V   mine   = 0; /* all other lanes add zeros */
 
 #pragma unroll
-    for (int k = 0; k < P; k++) latest = max(latest, c[k]);
-    latest = max_of_row(latest, lanes);
+        for (int k = 0; k < P; k++) latest = max(latest, c[k]);
+        latest = max_of_row(latest, lanes);
 #pragma unroll
-    for (int k = 0; k < P; k++) {
-      if (c[k] == latest && latest >= 0) {
-        mine = v[k];
-        c[k] = -1;
+        for (int k = 0; k < P; k++) {
+          if (c[k] == latest && latest >= 0) {
+            mine = v[k];
+            c[k] = -1;
+          }
+        }
+        if (latest >= 0 && sub == 0) late[l] = x + (size_t)latest * R;
+        late_val[l] = sum_of_row(mine, lanes);
       }
     }
-    late[l]     = latest >= 0 && sub == 0 ? x + (size_t)latest * R : nullptr;
-    late_val[l] = sum_of_row(mine, lanes);
-  }
-  wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
+    if (w == 0) wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
 #pragma unroll
-  for (int k = 0; k < P; k++) {
+    for (int k = 0; k < P; k++) {
 #pragma unroll
-    for (int r = 0; r < R; r++) y[k][r] = V(0);
-    if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
-  }
+      for (int r = 0; r < R; r++) y[k][r] = V(0);
+      if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+    }
 #pragma unroll
-  for (int l = 0; l < LATE; l++) {
-#pragma unroll
-    for (int r = 0; r < R; r++) late_y[l][r] = V(0);
-    if (late[l]) load_values<V, R>(late[l], late_y[l]);
-  }
-  for (;;) {
-    bool all = true;
+    for (int l = 0; l < LATE; l++) {
+      if (late[l]) load_values<V, R>(late[l], late_y[l]);
+    }
+    for (;;) {
+      bool all = true;
 
 #pragma unroll
-    for (int k = 0; k < P; k++) all &= are_set<V, R>(y[k]);
-    if (__all_sync(FULL, all)) break;
+      for (int k = 0; k < P; k++) all &= are_set<V, R>(y[k]);
+      if (__all_sync(FULL, all)) break;
 #pragma unroll
-    for (int k = 0; k < P; k++)
-      if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+      for (int k = 0; k < P; k++)
+        if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
 #pragma unroll
-    for (int l = 0; l < LATE; l++)
-      if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
+      for (int l = 0; l < LATE; l++)
+        if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
+    }
+    /* not a product with zero where there is no entry: another row's infinity must not come in */
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+#pragma unroll
+      for (int k = 0; k < P; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
+    }
+    if (last) break;
   }
-  /* not a product with zero where there is no entry: another row's infinity must not come in */
 #pragma unroll
-  for (int r = 0; r < R; r++) {
-#pragma unroll
-    for (int k = 0; k < P; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
-    sum[r] = sum_of_row(sum[r], lanes);
-  }
+  for (int r = 0; r < R; r++) sum[r] = sum_of_row(sum[r], lanes);
   for (bool done = !active || sub;;) {
     bool all = !done;
 
@@ -543,7 +545,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
     /* not a product with zero where there is no entry: another row's infinity must not come in */
 #pragma unroll
     for (int k = 0; k < E; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
-    for (int o = lanes >> 1; o; o >>= 1) sum[r] += __shfl_xor_sync(FULL, sum[r], o);
+    sum[r]  = sum_of_row(sum[r], lanes);
     base[r] = MODE == PLAIN ? sum[r] * scale : sum[r];
     what[r] = base[r];
     sum[r]  = MODE == PLAIN ? base[r] : V(1) / shifted_pivot(piv, base[r]);

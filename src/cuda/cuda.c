@@ -147,27 +147,6 @@ static PetscErrorCode Plan_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings W and U' onto the pattern, in whose order somebody wants them. */
-PetscErrorCode CroutUpdate(CUDA *d, DeviceMemory *memory)
-{
-  Plan *plan = &d->plan;
-
-  PetscFunctionBegin;
-  if (plan->crout && plan->crout_generation == d->factor.generation) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!plan->crout) {
-    PlanCall(PlanKeepCrout(plan, memory));
-    /* of its diagonal */
-    CallCUDA(cudaMemsetAsync(plan->crout, 0, (size_t)plan->nnz * plan->size, plan->stream));
-  }
-  for (int k = 0; k < 2; k++) {
-    const Triangle *t = &d->triangle[k ? PART_U : PART_L];
-
-    if (t->ops->values) PlanCall((*t->ops->values)(t, plan->crout));
-  }
-  plan->crout_generation = d->factor.generation;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Excess(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
 {
   Plan                *plan = &((CUDA *)e->data)->plan;
