@@ -39,7 +39,9 @@ struct CompareShort : SyncILUDeviceSearch { };
 
 /*
    A row is a block's until it has all updates, and then its first warp's. A type that is derived from this one
-   has update(), which finds and applies them: w has NaN sentinels before, and the updated row behind it.
+   has update(), which finds and applies them: w has NaN sentinels before, and the updated row behind it. Each
+   entry looks at each reference row, so a row with more than SYNCILU_PARALLEL_MOST of those is the first warp's
+   alone, which looks at what a reference row has.
 */
 struct RowOfBlock : SyncILUDeviceSearch { };
 
@@ -129,9 +131,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     if (len > f.shared) w = (V *)updates.scratch + updates.begin[i];
   }
 
-  const int first = BLOCK ? (int)threadIdx.x : sub, step = BLOCK ? SYNCILU_BLOCK_FACTOR : T;
+  const bool together = BLOCK && nl <= SYNCILU_PARALLEL_MOST;
+  const int  first = BLOCK ? (int)threadIdx.x : sub, step = BLOCK ? SYNCILU_BLOCK_FACTOR : T;
   for (int e = first; e < len; e += step) {
-    if constexpr (BLOCK) poison(w[e]);
+    if (together) poison(w[e]);
     else w[e] = initial_value<V>(f, begin, nl, e);
   }
   for (int e = first; e < min(nl, f.lower); e += step) {
@@ -142,7 +145,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   }
   __syncwarp();
   if constexpr (BLOCK) {
-    dropped = updates.template update<V, RELAX>(f, task.first, begin, nl, len, w, reference);
+    if (together) dropped = updates.template update<V, RELAX>(f, task.first, begin, nl, len, w, reference);
+    else __syncthreads(); /* the row is there for the first warp */
     if (threadIdx.x >= 32) return;
   }
 
@@ -154,7 +158,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   /*
      without lists: the entry that names the reference row, and how many of its candidates the lanes have seen
   */
-  int    s = BLOCK ? nl : 0, q0 = 0;
+  int    s = together ? nl : 0, q0 = 0;
   Common both;             /* these; what is left of them where the rows are compared */
   int    shift    = 0;     /* what leads from the pattern's U' of that row to the one in val */
   bool   compares = false; /* the two rows are */

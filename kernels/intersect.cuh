@@ -48,11 +48,32 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
 }
 
 /*
+   Among the columns [begin, end) of a row, a place of which the next 32 have the first that is not less than
+   any of the other row's columns, one a lane, behind `passed`. Each step looks at 32 columns that divide what is
+   left into equal parts.
+*/
+__device__ __forceinline__ int skip(const int *__restrict__ col, int begin, int end, int other, int passed)
+{
+  const int least = __reduce_min_sync(FULL, other > passed ? other : INT_MAX);
+
+  while (end - begin > 32) {
+    const int part = (end - begin - 1) / 32 + 1, last = begin + ((threadIdx.x & 31) + 1) * part - 1;
+
+    begin += part * __popc(__ballot_sync(FULL, last < end && col[last] < least));
+    end = min(end, begin + part);
+  }
+  return begin;
+}
+
+/*
    All with all: 32 columns of the current row, one in the register of each lane, with 32 of U' in shared memory
    (Freire, Dufrechou, Ezzatti, PDP 2025, algorithm 3, after B. Schlegel, T. Willhalm, W. Lehner, ADMS 2011).
    Then the side whose last column of these is smaller moves on, both if it is the same; a call begins with
    columns left on both sides, and once one side has none, all that the rows share has been found. Returns where
    the column at own + lane stands in U', -1 if it does not. The lanes of a warp have one row together.
+
+   Not in the document: a side with many columns left skips those that the other side has passed. Otherwise a
+   row of n entries would take up to n / 32 steps for each of its reference rows.
 */
 __device__ __forceinline__ int compare(Common *c, const int *__restrict__ col)
 {
@@ -71,8 +92,10 @@ __device__ __forceinline__ int compare(Common *c, const int *__restrict__ col)
   if (own == NONE) found = -1; /* padding is equal to padding */
   last[0] = __shfl_sync(FULL, own, min(c->ownend - c->own, 32) - 1);
   last[1] = columns[min(c->to - c->from, 32) - 1];
-  if (last[0] <= last[1]) c->own += 32;
-  if (last[1] <= last[0]) c->from += 32;
+  c->own += last[0] <= last[1] ? 32 : 0;
+  c->from += last[1] <= last[0] ? 32 : 0;
+  if (last[0] < last[1] && c->ownend - c->own > SYNCILU_SKIP) c->own = skip(col, c->own, c->ownend, columns[lane], last[0]);
+  if (last[1] < last[0] && c->to - c->from > SYNCILU_SKIP) c->from = skip(col, c->from, c->to, own, last[1]);
   return found;
 }
 

@@ -44,6 +44,9 @@
 #define SYNCILU_UPDATE_POLLS 8
 #define SYNCILU_SEARCH_POLLS 4 /* where they have to be found */
 
+/* Columns left of a row from which on comparing skips what the other row has passed: so many are 8 steps. */
+#define SYNCILU_SKIP 256
+
 /*
    Entries that two rows have together up to which vect compares them instead of searching: Freire, Dufrechou,
    Ezzatti, PDP 2025, section IV-B.
@@ -55,6 +58,12 @@
    Republica, 2025), section 5.2.4, compares it with the other strategies.
 */
 #define SYNCILU_PARALLEL_LANES 2
+
+/*
+   Reference rows up to which a block works on a row of parallel together. A dense last row of 100,003 entries
+   took more than 25 s in that way on an H200, where vect takes 2 s for the whole test of that matrix.
+*/
+#define SYNCILU_PARALLEL_MOST 512
 
 /*
    Rows of a level in the mean from which on updates are not looked for while others are waited for, unless

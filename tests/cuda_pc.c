@@ -504,6 +504,7 @@ static PetscErrorCode TestView(PetscRandom rand)
     PC                pc;
     Vec               b, x;
     PetscInt          n;
+    PetscBool         narrow;
     MatInfo           info;
     SyncILUStatistics s;
 
@@ -533,7 +534,9 @@ static PetscErrorCode TestView(PetscRandom rand)
     for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(said); l++) {
       CHECK(CheckViewSays(text, said[l].key, said[l].value), "%s: the view lacks \"%s: %s\":\n%s", matrices[m], said[l].key, said[l].value, text);
     }
-    CHECK(!strstr(text, "advice"), "%s: the view advises another ordering:\n%s", matrices[m], text);
+    /* of these it alone has a chain of narrow levels that another ordering shortens */
+    PetscCall(PetscStrcmp(matrices[m], "5pt_rcm", &narrow));
+    CHECK(CheckViewSays(text, "advice", "") == narrow, "%s, does the view advise another ordering?\n%s", matrices[m], text);
     if (m == 0) printf("%s", text);
     /* the levels are those of the host */
     {
