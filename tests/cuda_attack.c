@@ -409,7 +409,7 @@ static PetscErrorCode TestOneMultiprocessor(PetscRandom rand)
   PetscCall(TestOccupied(o, PETSC_FALSE, "7pt:28x27x26", COLUMNS, SYNCILU_ANALYSIS_AUTO, rand));
   PetscCall(TestOccupied(o, PETSC_FALSE, "27pt:19x18x17", COLUMNS, SYNCILU_ANALYSIS_AUTO, rand));
   PetscCall(TestOccupied(o, PETSC_FALSE, "15pt_random:20x19x18", COLUMNS, SYNCILU_ANALYSIS_ALAP, rand));
-  PetscCall(TestOccupied(o, PETSC_FALSE, "random:9000", COLUMNS, SYNCILU_ANALYSIS_NONE, rand));
+  PetscCall(TestOccupied(o, PETSC_FALSE, "random:3000", COLUMNS, SYNCILU_ANALYSIS_NONE, rand));
   PetscCall(TestOccupied(o, PETSC_FALSE, "tridiagonal:3000", COLUMNS, SYNCILU_ANALYSIS_AUTO, rand));
   CallCUDA(OccupierDestroy(o));
   PetscFunctionReturn(PETSC_SUCCESS);

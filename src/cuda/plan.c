@@ -13,7 +13,6 @@ PetscErrorCode PlanCreate(Plan *plan, const SyncILUSettings *settings)
   plan->type      = SYNCILU_DOUBLE;
   plan->size      = sizeof(double);
   plan->levels[0] = plan->levels[1] = plan->width[0] = plan->width[1] = UNKNOWN;
-  CallCUDA(cudaEventCreateWithFlags(&plan->done, cudaEventDisableTiming));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,6 +46,8 @@ PetscErrorCode PlanEnter(Plan *plan, int *before)
 
   PetscFunctionBegin;
   PetscCall(DeviceEnter(before, &plan->stream));
+  /* only now: an event is the current device's, and none of another one can be recorded in the stream */
+  if (!plan->done) CallCUDA(cudaEventCreateWithFlags(&plan->done, cudaEventDisableTiming));
   CallCUDA(cudaStreamGetId(plan->stream, &id));
   if (id != plan->stream_id) CallCUDA(cudaStreamWaitEvent(plan->stream, plan->done, 0));
   plan->stream_id = id;
