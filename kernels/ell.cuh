@@ -251,15 +251,72 @@ __device__ __forceinline__ double subtract_product_if(bool on, double a, double 
   return a;
 }
 
+/* N entries of each lane of a slice, from its w-th on: columns, -1 where there is none, and values. */
+template <typename V, int N>
+__device__ __forceinline__ void load_entries(const SyncILUDeviceEll &ell, const SyncILUSlice &d, int lane, bool active, int w, int (&c)[N], V (&v)[N])
+{
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    const bool there = w + k < d.width && active;
+
+    c[k] = there ? ell.col[slice_entry(d, lane, w + k)] : -1;
+    v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
+  }
+}
+
+/* The values of x that these entries need, as far as they have come; zeros where there is no entry. */
+template <typename V, int R, int N>
+__device__ __forceinline__ void load_needed(const V *x, const int (&c)[N], V (&y)[N][R])
+{
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+#pragma unroll
+    for (int r = 0; r < R; r++) y[k][r] = V(0);
+    if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+  }
+}
+
+/* Those of them again that have not come. */
+template <typename V, int R, int N>
+__device__ __forceinline__ void load_missing(const V *x, const int (&c)[N], V (&y)[N][R])
+{
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+}
+
+/* Whether all lanes of the warp have what they need. */
+template <typename V, int R, int N>
+__device__ __forceinline__ bool all_have(const V (&y)[N][R])
+{
+  bool all = true;
+
+#pragma unroll
+  for (int k = 0; k < N; k++) all &= are_set<V, R>(y[k]);
+  return __all_sync(FULL, all);
+}
+
+/*
+   The sum of right-hand side r less the products of these entries. Where there is no entry there is no product
+   with zero: another row's infinity must not come in.
+*/
+template <typename V, int R, int N>
+__device__ __forceinline__ V subtract_entries(V sum, const int (&c)[N], const V (&v)[N], const V (&y)[N][R], int r)
+{
+#pragma unroll
+  for (int k = 0; k < N; k++) sum = subtract_product_if(c[k] >= 0, sum, v[k], y[k][r]);
+  return sum;
+}
+
 /*
    Slices that end with levels. What a level costs is the way from the arrival of the last value that a row
    needs to the row's own, so there is as little on it as can be: the two entries with the highest positions,
    which are those of the latest levels, wait in the first lane of the row. All others are waited for and
    summed up by all lanes before. Most rows have one entry from the level before, some two.
 
-   The rows of a slice do not wait for each other, so that the warp may wait for the others' entries of all of
-   them together; all of these belong to lower tickets. A lane polls P entries at once. Only
-   the last round sets the latest entries apart, so that a row which ends before waits for all of its alike.
+   The rows of a slice do not wait for each other, so that the warp may wait for the other entries of all of
+   them together; these are of rows with lower tickets. A lane polls P entries a round. The last round alone sets
+   the latest entries apart: a row with fewer rounds waits for all of its entries alike.
 */
 template <typename V, int R, int P>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s)
@@ -303,13 +360,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDe
     int        c[P]; /* -1 where there is no entry */
     V          v[P], y[P][R];
 
-#pragma unroll
-    for (int k = 0; k < P; k++) {
-      const bool there = w + k < d.width && active;
-
-      c[k] = there ? ell.col[slice_entry(d, lane, w + k)] : -1;
-      v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
-    }
+    load_entries(ell, d, lane, active, w, c, v);
     if (last) {
 #pragma unroll
       for (int l = 0; l < LATE; l++) {
@@ -331,35 +382,19 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDe
       }
     }
     if (w == 0) wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
-#pragma unroll
-    for (int k = 0; k < P; k++) {
-#pragma unroll
-      for (int r = 0; r < R; r++) y[k][r] = V(0);
-      if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
-    }
+    load_needed(x, c, y);
 #pragma unroll
     for (int l = 0; l < LATE; l++) {
       if (late[l]) load_values<V, R>(late[l], late_y[l]);
     }
-    for (;;) {
-      bool all = true;
-
-#pragma unroll
-      for (int k = 0; k < P; k++) all &= are_set<V, R>(y[k]);
-      if (__all_sync(FULL, all)) break;
-#pragma unroll
-      for (int k = 0; k < P; k++)
-        if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+    while (!all_have(y)) {
+      load_missing(x, c, y);
 #pragma unroll
       for (int l = 0; l < LATE; l++)
         if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
     }
-    /* not a product with zero where there is no entry: another row's infinity must not come in */
 #pragma unroll
-    for (int r = 0; r < R; r++) {
-#pragma unroll
-      for (int k = 0; k < P; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
-    }
+    for (int r = 0; r < R; r++) sum[r] = subtract_entries(sum[r], c, v, y, r);
     if (last) break;
   }
 #pragma unroll
@@ -483,13 +518,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   unsigned needs = 0, finished = __ballot_sync(FULL, !active); /* lanes */
   int      steps = 0;
 
-#pragma unroll
-  for (int k = 0; k < E; k++) {
-    const bool there = k < d.width && active;
-
-    c[k] = there ? ell.col[slice_entry(d, lane, k)] : -1;
-    v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, k)] : V(0);
-  }
+  load_entries(ell, d, lane, active, 0, c, v);
 #pragma unroll
   for (int r = 0; r < R; r++) sum[r] = V(0);
   if (active) {
@@ -524,28 +553,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   const int most = __reduce_max_sync(FULL, inner.count);
   wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
 
-#pragma unroll
-  for (int k = 0; k < E; k++) {
-#pragma unroll
-    for (int r = 0; r < R; r++) y[k][r] = V(0);
-    if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
-  }
-  for (;;) {
-    bool all = true;
-
-#pragma unroll
-    for (int k = 0; k < E; k++) all &= are_set<V, R>(y[k]);
-    if (__all_sync(FULL, all)) break;
-#pragma unroll
-    for (int k = 0; k < E; k++)
-      if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
-  }
+  load_needed(x, c, y);
+  while (!all_have(y)) load_missing(x, c, y);
 #pragma unroll
   for (int r = 0; r < R; r++) {
-    /* not a product with zero where there is no entry: another row's infinity must not come in */
-#pragma unroll
-    for (int k = 0; k < E; k++) sum[r] = subtract_product_if(c[k] >= 0, sum[r], v[k], y[k][r]);
-    sum[r]  = sum_of_row(sum[r], lanes);
+    sum[r]  = sum_of_row(subtract_entries(sum[r], c, v, y, r), lanes);
     base[r] = MODE == PLAIN ? sum[r] * scale : sum[r];
     what[r] = base[r];
     sum[r]  = MODE == PLAIN ? base[r] : V(1) / shifted_pivot(piv, base[r]);
