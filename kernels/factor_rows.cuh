@@ -39,9 +39,9 @@ struct CompareShort : SyncILUDeviceSearch { };
 
 /*
    A row is a block's until it has all updates, and then its first warp's. A type that is derived from this one
-   has update(), which finds and applies them: w has NaN sentinels before, and the updated row behind it. Each
-   entry looks at each reference row, so a row with more than SYNCILU_PARALLEL_MOST of those is the first warp's
-   alone, which looks at what a reference row has.
+   has update(), which finds and applies them: w has NaN sentinels before, and the updated row behind it.
+   update() looks up each entry in each reference row. In a row with more than SYNCILU_PARALLEL_MOST reference
+   rows the first warp works alone, and looks up the entries of each reference row, which are fewer.
 */
 struct RowOfBlock : SyncILUDeviceSearch { };
 

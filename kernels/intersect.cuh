@@ -48,9 +48,9 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
 }
 
 /*
-   Among the columns [begin, end) of a row, a place of which the next 32 have the first that is not less than
-   any of the other row's columns, one a lane, behind `passed`. Each step looks at 32 columns that divide what is
-   left into equal parts.
+   Where one row goes on among its columns [begin, end). `other` is a column of the other row, one a lane, of
+   which those up to `passed` are done. The first column of this row that is not less than all the others is one
+   of the 32 from the returned place on. Each step looks at 32 columns that divide what is left into equal parts.
 */
 __device__ __forceinline__ int skip(const int *__restrict__ col, int begin, int end, int other, int passed)
 {

@@ -28,8 +28,9 @@ extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int 
 
 /*
    Cuts the order into slices of 1 << lanes lanes a row, or of a whole warp for rows of more than limit
-   entries; with keys given, also where these change but for their lowest bits. Rows, Widths (of the triangle's entries; width[slices]
-   is left alone), Offsets of the widths and SliceOffsets complete the slices, in this sequence.
+   entries; with keys given, also where these change but for their lowest bits. Rows, Widths (of the
+   triangle's entries; width[slices] is left alone), Offsets of the widths and SliceOffsets complete the slices,
+   in this sequence.
 */
 extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *key, int bits, int lanes, int limit,
                                        SyncILUSlice *, int *count, cudaStream_t);

@@ -27,7 +27,10 @@ static PetscBool Padded(const Ell *e, SyncILUDeviceTriangle rows, double most)
   return (PetscBool)((double)e->entries > most * (double)rows.entries + SYNCILU_PADDING_FREE);
 }
 
-/* Cuts the order into slices, unless it has some, and finds how wide these are. With keys, slices end with levels. */
+/*
+   Cuts the order into slices, unless it has some, and finds how wide these are. With keys, slices end with
+   levels.
+*/
 static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, const int *key, int limit, Ell *e)
 {
   const int     mark  = plan->scratch.n;
@@ -144,9 +147,9 @@ PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle
 }
 
 /*
-   Logarithm of the lanes a row with which all but a few rows have their entries polled at once, and how many
-   entries a lane then polls: a second round would cost a level as much again. 0 entries: more rows than a few
-   have more, since the user wants fewer lanes.
+   So many lanes a row (their logarithm) that all but a few rows have all their entries polled at once, and how
+   many entries a lane then polls: a second round would cost a level as much again. No entries where the user
+   wants so few lanes that more than a few rows have more.
 */
 static PetscErrorCode LanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes, int *polls)
 {

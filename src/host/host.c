@@ -450,7 +450,10 @@ typedef struct {
   Host                  *h;
 } FactorJob;
 
-/* w_j -= l u_j for those of count columns that are among the columns u0 .. u1 - 1 of a row of U. */
+/*
+   w_j -= l u_j for those of count columns j that are among the columns ucol[u0 .. u1 - 1] of a row of U. Not by
+   PetscFindInt(), which writes PETSc's stack of calls, which all threads share.
+*/
 static void SubtractFound(PetscInt count, const PetscInt *col, PetscScalar l, PetscInt u0, PetscInt u1, const PetscInt *ucol, const PetscScalar *uval,
                           PetscScalar *w)
 {
