@@ -103,14 +103,14 @@ cudaError_t        cudaPeekAtLastError(void)
   return pending != cudaSuccess || !next ? pending : next();
 }
 
-/* All update strategies with all solve strategies, or each with one or two of the others; and auto with auto. */
+/* All update strategies with all solve strategies, and auto with auto. */
 typedef struct {
   int           count;
   SyncILUUpdate update[STRATEGIES_MAX * STRATEGIES_MAX + 1];
   SyncILUSolve  solve[STRATEGIES_MAX * STRATEGIES_MAX + 1];
 } Pairs;
 
-static PetscErrorCode PairsGet(PetscBool all, Pairs *p)
+static PetscErrorCode PairsGet(Pairs *p)
 {
   Strategies s;
 
@@ -121,7 +121,6 @@ static PetscErrorCode PairsGet(PetscBool all, Pairs *p)
   p->count     = 1;
   for (int u = 0; u < s.nupdates; u++) {
     for (int v = 0; v < s.nsolves; v++) {
-      if (!all && u && v && u != v) continue;
       p->update[p->count]  = s.update[u];
       p->solve[p->count++] = s.solve[v];
     }
@@ -188,7 +187,7 @@ static PetscErrorCode TestStale(PetscRandom rand)
   Pairs     s;
 
   PetscFunctionBegin;
-  PetscCall(PairsGet(PETSC_TRUE, &s));
+  PetscCall(PairsGet(&s));
   for (int pair = 0; pair < pairs; pair++) {
     char         description[256], what[512];
     Mat          A[2];
@@ -327,7 +326,7 @@ static PetscErrorCode LookForOccupier(void *ctx, const char *step, const char *w
 static PetscErrorCode TestOccupied(Occupier o, PetscBool pulses, const char *pattern, PetscInt nrhs, SyncILUAnalysis analysis, PetscRandom rand)
 {
   const double seconds = 10.0, pulse = 3e-4;
-  Pairs        s = {.count = 0};
+  Pairs        s;
   Mat          A;
   Case         c;
   Whole        w;
@@ -335,7 +334,7 @@ static PetscErrorCode TestOccupied(Occupier o, PetscBool pulses, const char *pat
   PetscScalar *x;
 
   PetscFunctionBegin;
-  PetscCall(PairsGet(PETSC_FALSE, &s));
+  PetscCall(PairsGet(&s));
   Watch("the reference's factor of %s", pattern);
   PetscCall(GenerateMatrix(pattern, 0, rand, &A));
   PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
@@ -726,7 +725,7 @@ static PetscErrorCode TestRowLengths(PetscRandom rand)
   Pairs                    s;
 
   PetscFunctionBegin;
-  PetscCall(PairsGet(PETSC_TRUE, &s));
+  PetscCall(PairsGet(&s));
   PetscCall(FuzzSeed(2000000, rand));
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(lengths); l++) {
     Mat A;

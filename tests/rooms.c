@@ -227,13 +227,21 @@ static int Class(int entries)
   return k;
 }
 
+static const SolveOps *FindSolve(SyncILUSolve type)
+{
+  int s = 0;
+
+  while (SyncILUCUDASolves[s] && SyncILUCUDASolves[s]->type != type) s++;
+  return SyncILUCUDASolves[s];
+}
+
 /*
    The storage of hyb, lane by lane: the entries of rows that are of one class and do not depend on each other,
    padding, and where the rows of more than 32 entries go on. Values are numbered on the pattern.
 */
 static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis analysis)
 {
-  const SolveOps *ops = NULL;
+  const SolveOps *ops = FindSolve(SYNCILU_SOLVE_HYB);
   double         *number, *device, *val;
   Triangle        t[4];
   Factor          factor;
@@ -241,9 +249,6 @@ static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis a
 
   PetscFunctionBegin;
   Watch("storage of hyb for %s", name);
-  for (int s = 0; SyncILUCUDASolves[s]; s++) {
-    if (SyncILUCUDASolves[s]->type == SYNCILU_SOLVE_HYB) ops = SyncILUCUDASolves[s];
-  }
   PetscCall(RoomCreate(c, analysis, PETSC_FALSE, &room));
   PetscCall(PetscMalloc1(room.plan.nnz, &number));
   for (int e = 0; e < room.plan.nnz; e++) number[e] = e;
@@ -311,21 +316,17 @@ static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis a
 }
 
 /*
-   Slices of sliced ELL that end with levels: no row needs another of its slice, or one of a later slice. So it
-   is for matrices with few rows a level, unless most of the storage would be padding; and where not, no slice
-   says so.
+   Slices of sliced ELL that end with levels, as matrices with few rows a level have them: no row needs another
+   one of its slice, or one of a later slice. Adds to count the triangles that have such slices.
 */
 static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalysis analysis, PetscInt *count)
 {
-  const SolveOps *ops = NULL;
+  const SolveOps *ops = FindSolve(SYNCILU_SOLVE_ELL);
   Triangle        t[4];
   Room            room;
 
   PetscFunctionBegin;
   Watch("slices by level for %s", name);
-  for (int s = 0; SyncILUCUDASolves[s]; s++) {
-    if (SyncILUCUDASolves[s]->type == SYNCILU_SOLVE_ELL) ops = SyncILUCUDASolves[s];
-  }
   PetscCall(RoomCreate(c, analysis, PETSC_FALSE, &room));
   for (int part = 0; part < 4; part++) {
     const Ell    *e;
