@@ -282,15 +282,18 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
       if (LIST ? c + k < task.width : __any_sync(FULL, place_now[k] >= 0)) {
+        const bool mine = place_now[k] >= 0;
+        /* both are final: what is behind the waiting adds to the way from level to level */
+        V *const entry      = w + (!mine ? 0 : LIST ? place_now[k] & 0xffff : place_now[k]);
+        const V  multiplier = w[!mine ? 0 : LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k]], before = *entry;
+
         while (__any_sync(FULL, !is_set(u[k]))) {
 #pragma unroll
           for (int l = k; l < POLLS; l++)
             if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
         }
-        if (place_now[k] >= 0) {
-          const V multiplier = w[LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k]];
-
-          w[LIST ? place_now[k] & 0xffff : place_now[k]] -= multiplier * u[k];
+        if (mine) {
+          *entry = before - multiplier * u[k];
           if (RELAX) add_product(dropped, multiplier, -u[k]);
         }
         __syncwarp();
@@ -318,8 +321,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     dropped = sum_lanes<LG>(dropped);
     d -= V(f.piv.relax) * (dropped.high + dropped.low);
   }
-  if (active && sub == 0) d = judge(f.piv, i, d, f.status);
-  d               = __shfl_sync(FULL, d, lane & ~(T - 1));
+  const V found   = d; /* to be judged once nobody waits for the row any more */
+  d               = shifted_pivot(f.piv, d);
   const V inverse = V(1) / d;
   Sum<V>  sum     = {V(0), V(0)};
   V       size    = 0;
@@ -333,6 +336,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     if (RELAX) add(sum, v);
     size += fabs(w[e]);
   }
+  if (active && sub == 0) (void)judge(f.piv, i, found, f.status);
   if (overflow) report(&f.status->row, i);
   if (f.size) { /* after a division by a pivot of zero nobody knows it any more */
     size = sum_lanes<LG>(size);

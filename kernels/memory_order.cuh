@@ -61,13 +61,13 @@ __device__ __forceinline__ int load_acquire(const int *p)
   return v;
 }
 
-/* Announces what this thread did before. */
-__device__ __forceinline__ void decrement_release(int *p)
+/* What this thread did before comes before what it does afterwards, for whoever acquires that. */
+__device__ __forceinline__ void fence()
 {
-  asm volatile("red.release.gpu.global.add.s32 [%0], -1;" ::"l"(p) : "memory");
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
-/* The same by so many, upwards; returns what was there. */
+/* Adds so many to what announces all that this thread did before; returns what was there. */
 __device__ __forceinline__ int add_release(int *p, int v)
 {
   int old;
@@ -104,6 +104,58 @@ __device__ __forceinline__ void store_relaxed_shared(double *p, double v)
 __device__ __forceinline__ void store_relaxed_shared(int *p, int v)
 {
   asm volatile("{\n.reg .b32 old;\natom.relaxed.cta.shared.exch.b32 old, [%0], %1;\n}" ::"r"((unsigned)__cvta_generic_to_shared(p)), "r"(v) : "memory");
+}
+
+__device__ __forceinline__ unsigned shared_address(const void *p)
+{
+  return (unsigned)__cvta_generic_to_shared(p);
+}
+
+/*
+   Values that are their own flags, in the shared memory of this block or another of the cluster, if on is set.
+   With predicates: where a value is passed on from row to row, branches take as long as the way of the value.
+*/
+__device__ __forceinline__ void load_shared_if(bool on, unsigned p, double *v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there ld.relaxed.cluster.shared.f64 %0, [%1];\n}"
+               : "+d"(*v)
+               : "r"(p), "r"((int)on)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_shared_if(bool on, unsigned p, double v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.relaxed.cluster.shared.f64 [%0], %1;\n}" ::"r"(p), "d"(v), "r"((int)on) : "memory");
+}
+
+__device__ __forceinline__ void store_cluster_if(bool on, double *p, double v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.relaxed.cluster.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
+}
+
+/* A number that announces what this thread did before, to its own block; to any block of the cluster. */
+__device__ __forceinline__ void store_release_shared(int *p, int v)
+{
+  asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(p)), "r"(v) : "memory");
+}
+
+__device__ __forceinline__ int load_acquire_shared(const int *p)
+{
+  int v;
+  asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(v) : "r"(shared_address(p)) : "memory");
+  return v;
+}
+
+__device__ __forceinline__ void store_release_cluster(int *p, int v)
+{
+  asm volatile("st.release.cluster.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+__device__ __forceinline__ int load_acquire_cluster(const int *p)
+{
+  int v;
+  asm volatile("ld.acquire.cluster.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
 }
 
 } // namespace syncilu

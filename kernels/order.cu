@@ -244,8 +244,9 @@ __global__ void count_dependents_kernel(SyncILUDeviceTriangle t, int *__restrict
    the rows it depends on.
 
    Progress: tickets follow the reverse of the order of elimination, and a row waits only for rows after it in
-   that order. Memory order: the atomics on the levels come before the release of the counter that the owner
-   of a level acquires; a lane that tells the level of another lane's row makes both of them itself.
+   that order. Memory order: the atomics on the levels come before the fence, and that before those on the
+   counters, which the owner of a level acquires; a lane that tells the level of another lane's row makes all
+   three itself, since entries are dealt to lanes the same way both times.
 */
 __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_late_kernel(SyncILUDeviceTriangle t, bool forward, int *level, int *count, Ticket *ticket)
 {
@@ -261,10 +262,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_late_kernel(SyncILUDevic
   while (!__all_sync(FULL, done)) {
     const bool ready = !done && load_acquire(count + i) == 0;
 
-    each_entry(t, ready, i, ready ? load_relaxed(level + i) - 1 : 0, [=](int k, int latest) {
-      atomicMin(level + k, latest);
-      decrement_release(count + k);
-    });
+    each_entry(t, ready, i, ready ? load_relaxed(level + i) - 1 : 0, [=](int k, int latest) { atomicMin(level + k, latest); });
+    /* one fence for all entries of a lane, where a release of each would be one apiece */
+    if (__any_sync(FULL, ready)) fence();
+    each_entry(t, ready, i, 0, [=](int k, int) { atomicSub(count + k, 1); });
     done = done || ready;
   }
 }
@@ -282,8 +283,7 @@ __global__ void level_starts_kernel(int n, int levels, const int *__restrict__ s
 
   if (p >= n) return;
   const int l = sorted[p] >> shift;
-  if (p == 0 || sorted[p - 1] >> shift != l) start[l] = (int)p;
-  /* in row blocks the last levels may have no rows */
+  for (int k = p ? (sorted[p - 1] >> shift) + 1 : 0; k <= l; k++) start[k] = (int)p; /* some may be empty */
   for (int k = l + 1; p == n - 1 && k <= levels; k++) start[k] = n;
 }
 
