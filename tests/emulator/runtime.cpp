@@ -184,11 +184,13 @@ size_t emulator::dynamic_limit(const void *kernel)
 cudaError_t emulatorFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)
 {
   attributes->maxDynamicSharedSizeBytes = (int)dynamic_limit(kernel);
+  attributes->ptxVersion                = 90;
   return cudaSuccess;
 }
 
 cudaError_t emulatorFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
 {
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || (size_t)value > SHARED_OPTIN) return result(cudaErrorInvalidValue);
   dynamic_limits[kernel] = value;
   return cudaSuccess;

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -154,8 +155,9 @@ char *take_stack()
 
 enum State {
   READY,
-  IN_WARP,  /* waits for lanes of its mask */
-  IN_BLOCK, /* waits at a barrier */
+  IN_WARP,    /* waits for lanes of its mask */
+  IN_BLOCK,   /* waits at a barrier */
+  IN_CLUSTER, /* waits at a barrier of the cluster */
   ENDED
 };
 
@@ -191,8 +193,16 @@ struct SharedVariable {
   size_t         bytes;
 };
 
+/* Blocks that are resident together; one is a cluster by itself. */
+struct Cluster {
+  std::vector<Block *> block;                  /* NULL: has ended */
+  unsigned             alive = 0, arrived = 0; /* threads; arrived: at a barrier */
+};
+
 struct Block {
   unsigned                    number;
+  unsigned                    rank;
+  Cluster                    *cluster;
   uint3                       index;          /* blockIdx */
   unsigned                    alive, arrived; /* threads; arrived: at a barrier */
   std::vector<Thread>         threads;
@@ -228,6 +238,8 @@ const char *state_name(const Thread &t)
     return operation_names[(int)t.operation];
   case IN_BLOCK:
     return barrier_names[(int)t.barrier];
+  case IN_CLUSTER:
+    return "barrier.cluster";
   default:
     return "running";
   }
@@ -541,6 +553,20 @@ void complete_block(Block &b)
   b.arrived = 0;
 }
 
+void complete_cluster(Cluster &c)
+{
+  if (!c.arrived || c.arrived < c.alive) return;
+  for (Block *b : c.block) {
+    if (!b) continue;
+    for (Thread &t : b->threads) {
+      if (t.state != IN_CLUSTER) continue;
+      t.state = READY;
+      t.warp->ready |= 1u << t.lane;
+    }
+  }
+  c.arrived = 0;
+}
+
 void entry()
 {
 #if defined(__SANITIZE_ADDRESS__)
@@ -554,6 +580,7 @@ void entry()
   w.alive &= ~(1u << t.lane);
   w.ready &= ~(1u << t.lane);
   w.block->alive--;
+  w.block->cluster->alive--;
   changes++;
   /* others may have waited for this thread alone */
   for (unsigned left = w.waiting; left; left &= left - 1) {
@@ -562,6 +589,7 @@ void entry()
     if (other.state == IN_WARP && other.mask >> t.lane & 1) complete_warp(w, other.mask);
   }
   complete_block(*w.block);
+  complete_cluster(*w.block->cluster);
   suspend();
   __builtin_unreachable();
 }
@@ -579,12 +607,16 @@ unsigned char *add_shared(Block &b, const void *key, size_t bytes)
   return (unsigned char *)data;
 }
 
-Block *begin_block(unsigned number)
+Block *begin_block(unsigned number, Cluster *cluster)
 {
   const unsigned n = running->threads;
   Block         *b = new Block;
 
-  b->number       = number;
+  b->number  = number;
+  b->rank    = (unsigned)cluster->block.size();
+  b->cluster = cluster;
+  cluster->block.push_back(b);
+  cluster->alive += n;
   b->index        = coordinates(number, grid_size);
   b->alive        = n;
   b->arrived      = 0;
@@ -616,6 +648,9 @@ Block *begin_block(unsigned number)
 
 void end_block(Block *b)
 {
+  Cluster *const c  = b->cluster;
+  c->block[b->rank] = nullptr;
+  if (!c->alive && std::count(c->block.begin(), c->block.end(), nullptr) == (long)c->block.size()) delete c;
   for (const Thread &t : b->threads) free_stacks.push_back(t.stack);
   for (const SharedVariable &s : b->shared) free(s.data);
   delete b;
@@ -646,7 +681,7 @@ void run_block(Block &b)
   }
 }
 
-/* The blocks of a grid in the order in which they begin. */
+/* The blocks of a grid, or its clusters, in the order in which they begin. */
 class Sequence {
   unsigned              n, next = 0;
   std::vector<unsigned> window;
@@ -680,14 +715,18 @@ bool any_ready()
 
 void run_grid()
 {
-  Sequence              sequence((unsigned)running->grid);
+  const unsigned        size = running->config.cluster;
+  Sequence              sequence((unsigned)(running->grid / size));
   std::vector<Block *> &resident = running->resident;
   long                  seen = changes, looked = looks, idle = 0;
 
   while (!sequence.empty() || !resident.empty()) {
-    while (!sequence.empty() && (int)resident.size() < options.resident) {
-      resident.push_back(begin_block(sequence.take()));
-      running->begun++;
+    while (!sequence.empty() && (int)(resident.size() / size) < options.resident) {
+      const unsigned first   = sequence.take() * size;
+      Cluster       *cluster = new Cluster;
+
+      for (unsigned k = 0; k < size; k++) resident.push_back(begin_block(first + k, cluster));
+      running->begun += size;
     }
     for (size_t k = 0; k < resident.size(); k++) {
       const size_t n = resident.size();
@@ -828,6 +867,36 @@ int meet_block(Barrier barrier, int value, Place place)
   return (int)t.result;
 }
 
+void meet_cluster(Place place)
+{
+  Thread &t = *current;
+
+  t.place = place;
+  t.state = IN_CLUSTER;
+  t.warp->ready &= ~(1u << t.lane);
+  t.warp->block->cluster->arrived++;
+  complete_cluster(*t.warp->block->cluster);
+  suspend();
+}
+
+unsigned cluster_rank()
+{
+  return current->warp->block->rank;
+}
+
+void *cluster_shared(const void *p, unsigned rank)
+{
+  const Block    &own     = *current->warp->block;
+  const Cluster  &cluster = *own.cluster;
+  unsigned char  *data    = (unsigned char *)dynamic_shared();
+  const ptrdiff_t offset  = (const unsigned char *)p - data;
+
+  if (offset < 0 || (size_t)offset >= own.shared[0].bytes) fail("%p is no address in the dynamic shared memory of this block", p);
+  if (rank >= cluster.block.size()) fail("block %u of a cluster of %zu", rank, cluster.block.size());
+  if (!cluster.block[rank]) fail("block %u of the cluster has ended", rank);
+  return cluster.block[rank]->shared[0].data + offset;
+}
+
 void pause(Place place)
 {
   current->place = place;
@@ -887,6 +956,7 @@ void run(const void *kernel, const char *name, const Config &config, void (*body
   if (running) fail("a kernel launches %s, which is not emulated", name);
   check_stream(config.stream, "launch");
   if (!grid || grid > INT_MAX || !threads || threads > (unsigned long long)THREADS_MAX) return set_error(cudaErrorInvalidConfiguration);
+  if (!config.cluster || config.cluster > 16 || grid % config.cluster) return set_error(cudaErrorInvalidConfiguration);
   if (config.shared > dynamic_limit(kernel)) return set_error(cudaErrorInvalidValue);
 
   Running launched = {kernel, kernel_name(name), config, (unsigned)threads, grid, 0, body, arguments, {}};

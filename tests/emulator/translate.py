@@ -27,9 +27,9 @@ REFUSED = {
     "__constant__": "constant memory is not emulated",
     "__managed__": "managed memory is not emulated",
     "__grid_constant__": "it is not emulated",
-    # no barrier of a grid or cluster can be emulated with few blocks resident
-    "cooperative_groups": "grid-wide barriers and clusters are not emulated",
-    "__cluster_dims__": "clusters are not emulated",
+    # no barrier of a grid can be emulated with few blocks resident
+    "cooperative_groups": "grid-wide barriers are not emulated, and clusters by PTX",
+    "__cluster_dims__": "clusters are emulated where cudaLaunchKernelEx() asks for them",
 }
 
 
@@ -93,7 +93,7 @@ class Ptx:
     ATOMIC = {"add": "old + value", "min": "value < old ? value : old", "max": "value > old ? value : old", "and": "old & value", "or": "old | value",
               "xor": "old ^ value", "exch": "value", "cas": "old == value ? other : old"}
     ORDER = {"relaxed", "acquire", "release", "acq_rel", "volatile", "weak"}
-    SCOPE = {"gpu", "cta", "sys"}
+    SCOPE = {"gpu", "cluster", "cta", "sys"}
     SPACE = {"global", "shared"}
     ROUNDING = {"rn", "lo", "ftz"}
 
@@ -107,6 +107,8 @@ class Ptx:
 
     def operand(self, text, kind):
         text = text.strip()
+        if text == "%%cluster_ctarank" and kind == "u32":
+            return "::emulator::cluster_rank()"
         match = re.fullmatch(r"%(\d+)", text)
         if match:
             number = int(match.group(1))
@@ -196,10 +198,17 @@ class Ptx:
             if self.registers.get(target) != "pred":
                 raise self.unknown(text)
             return f"{target} = {a} {self.COMPARE[words[0]]} {b};"
+        if name == "barrier" and words[:2] == ["cluster", "arrive"]:
+            return ""  # where it waits it meets the others
+        if name == "barrier" and words[:2] == ["cluster", "wait"]:
+            return "::emulator::meet_cluster(::emulator::here());"
         kind = words[-1] if words else ""
         if kind not in self.TYPES:
             raise self.unknown(text)
         cpp = self.TYPES[kind]
+        if name == "mapa" and kind == "u64" and len(words) == 1 and len(arguments) == 3:
+            target, own, rank = self.operand(arguments[0], kind), self.operand(arguments[1], kind), self.operand(arguments[2], "u32")
+            return f"{target} = (unsigned long long)::emulator::cluster_shared((const void *){own}, {rank});"
         if name == "ld" and len(arguments) == 2:
             space, count, _ = self.modifiers(words[:-1])
             targets = self.vector(arguments[0], kind, count)
@@ -404,6 +413,9 @@ TRANSLATED = [
     ('asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");', "store_vector<unsigned long long, 1>("),
     ('asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(p));', "(int)(old + value)"),
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
+    ('asm volatile("barrier.cluster.arrive.release.aligned;\\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");', "::emulator::meet_cluster("),
+    ('asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));', "(rank) = ::emulator::cluster_rank()"),
+    ('asm("mapa.u64 %0, %1, %2;" : "=l"(q) : "l"(p), "r"(rank));', "::emulator::cluster_shared((const void *)(p), (rank))"),
     ('asm("{ .reg .pred q; setp.lt.s32 q, %1, 0; @!q mov.f64 %0, 0d3ff0000000000000; }" : "+d"(v) : "r"(i));',
      "if (!q) { (v) = ::emulator::bits<double>(0x3ff0000000000000ull); }"),
 ]
@@ -422,10 +434,9 @@ ERRORS = [
     ('asm("ld.relaxed.gpu.global.s32 %0, [%1];" : "=d"(v) : "l"(p));', 1, 'operand %0 with constraint "=d"'),
     ('asm("ld.relaxed.gpu.shared.s32 %0, [%1];" : "=r"(v) : "l"(p));', 1, 'address  [%1] with constraint "l"'),
     ('asm("mov.s32 %0, %laneid;" : "=r"(v));', 1, "operand %laneid"),
-    ("void f() { auto g = cooperative_groups::this_thread_block(); }", 1, "cooperative_groups: grid-wide barriers and clusters are not emulated"),
-    ("int a;\n#include <cooperative_groups.h>", 2, "cooperative_groups: grid-wide barriers and clusters are not emulated"),
-    ("template <int N>\n__global__ void __cluster_dims__(2, 1, 1) two(int n) { f(); }", 2, "__cluster_dims__: clusters are not emulated"),
-    ('asm volatile("barrier.cluster.arrive;");', 1, "PTX that is not emulated: barrier.cluster.arrive"),
+    ("void f() { auto g = cooperative_groups::this_thread_block(); }", 1, "cooperative_groups: grid-wide barriers are not emulated, and clusters by PTX"),
+    ("int a;\n#include <cooperative_groups.h>", 2, "cooperative_groups: grid-wide barriers are not emulated, and clusters by PTX"),
+    ("template <int N>\n__global__ void __cluster_dims__(2, 1, 1) two(int n) { f(); }", 2, "__cluster_dims__: clusters are emulated where cudaLaunchKernelEx() asks for them"),
 ]
 
 

@@ -64,11 +64,26 @@ struct cudaDeviceProp {
 };
 
 typedef struct {
-  int maxDynamicSharedSizeBytes;
+  int maxDynamicSharedSizeBytes, ptxVersion;
 } cudaFuncAttributes;
 enum cudaFuncAttribute {
-  cudaFuncAttributeMaxDynamicSharedMemorySize = 8
+  cudaFuncAttributeMaxDynamicSharedMemorySize    = 8,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
+
+/* Launches by cudaLaunchKernelEx(), with clusters along x. */
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeClusterDimension = 4
+};
+typedef struct {
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+} cudaLaunchAttributeValue;
+typedef struct {
+  enum cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue   val;
+} cudaLaunchAttribute;
 
 cudaError_t cudaGetDeviceCount(int *);
 cudaError_t cudaGetDevice(int *);

@@ -123,6 +123,9 @@ void     pause(Place);
 void     give_way(Place);
 void    *static_shared(const void *key, size_t bytes);
 void    *dynamic_shared();
+unsigned cluster_rank();                              /* of the block */
+void    *cluster_shared(const void *, unsigned rank); /* the same dynamic shared memory in another block of the cluster */
+void     meet_cluster(Place);                         /* a barrier of the cluster */
 unsigned shared_address(const void *);
 void    *shared_pointer(unsigned);
 void     check_stream(cudaStream_t, const char *what); /* it exists */
@@ -150,6 +153,7 @@ struct Config {
   dim3         grid, block;
   size_t       shared;
   cudaStream_t stream;
+  unsigned     cluster = 1; /* blocks of each */
 
   Config(dim3 g, dim3 b, size_t s = 0, cudaStream_t t = nullptr) : grid(g), block(b), shared(s), stream(t) { }
 };
@@ -240,10 +244,39 @@ inline T update(T *p, Change change, Place place)
 
 } // namespace emulator
 
+struct cudaLaunchConfig_t {
+  dim3                 gridDim, blockDim;
+  size_t               dynamicSmemBytes;
+  cudaStream_t         stream;
+  cudaLaunchAttribute *attrs;
+  unsigned             numAttrs;
+};
+
+/* A launch whose kernel is a value. */
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...), Arguments &&...arguments)
+{
+  typedef std::pair<void (*)(Parameters...), std::tuple<Parameters...>> Call;
+  const Call                                                            call(kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...));
+  ::emulator::Config                                                    c(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
+
+  for (unsigned k = 0; k < config->numAttrs; k++) c.cluster = config->attrs[k].val.clusterDim.x;
+  ::emulator::run((const void *)kernel, __PRETTY_FUNCTION__, c, [](const void *p) { std::apply(((const Call *)p)->first, ((const Call *)p)->second); }, &call);
+  return cudaGetLastError();
+}
+
+/* Whether such clusters fit the device: as many as there are blocks at a time. */
+template <typename... Parameters>
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, void (*)(Parameters...), const cudaLaunchConfig_t *)
+{
+  *clusters = 1;
+  return cudaSuccess;
+}
+
 #define threadIdx (::emulator::thread_index)
 #define blockIdx  (::emulator::block_index)
-#define blockDim  (::emulator::block_size)
-#define gridDim   (::emulator::grid_size)
+/* no macros: a configuration of a launch has members of these names */
+[[maybe_unused]] static const dim3 &blockDim = ::emulator::block_size, &gridDim = ::emulator::grid_size;
 
 /* Barriers of a block. */
 inline void __syncthreads(::emulator::Place place = ::emulator::here())

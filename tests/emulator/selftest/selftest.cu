@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 #include <cub/cub.cuh>
+#include "cluster.cuh"
 #include "memory_order.cuh"
 
 using namespace syncilu;
@@ -469,6 +470,58 @@ __global__ void much_shared(int *flag)
   flag[0]                              = 1;
 }
 
+/* Blocks of a cluster hand a number round, each through the shared memory of the next; then all meet. */
+__global__ void cluster_kernel(int *out)
+{
+  extern __shared__ __align__(16) unsigned char dynamic[];
+  double *const                                 row  = (double *)dynamic;
+  const unsigned                                rank = cluster_rank(), next = (rank + 1) % 4;
+
+  row[threadIdx.x] = -1.0;
+  cluster_sync();
+  if (rank == 0) store_cluster_if(true, in_block(row + threadIdx.x, next), 1.0);
+  double v = -1.0;
+  while (v < 0.0) load_shared_if(true, shared_address(row + threadIdx.x), &v);
+  if (rank) store_cluster_if(true, in_block(row + threadIdx.x, next), v + 1.0);
+  cluster_sync();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = (int)v;
+}
+
+/* The second block reads the memory of the first, which has ended. */
+__global__ void ended_block(int *flag)
+{
+  extern __shared__ __align__(16) unsigned char dynamic[];
+
+  if (cluster_rank() == 0) return;
+  while (load_acquire(flag) == 0) store_relaxed(flag, 1);
+  for (int k = 0; k < 100; k++) __nanosleep(20);
+  flag[1] = (int)*in_block((double *)dynamic, 0);
+}
+
+void launch_clusters(void (*kernel)(int *), unsigned blocks, unsigned size, int *out)
+{
+  cudaLaunchAttribute attribute;
+  cudaLaunchConfig_t  config = {};
+
+  attribute.id             = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {size, 1, 1};
+  config.gridDim           = dim3(blocks);
+  config.blockDim          = dim3(32);
+  config.dynamicSmemBytes  = 32 * sizeof(double);
+  config.attrs             = &attribute;
+  config.numAttrs          = 1;
+  CALL(cudaLaunchKernelEx(&config, kernel, out));
+}
+
+void test_clusters()
+{
+  Array<int> out(12 * 32, 0);
+
+  launch_clusters(cluster_kernel, 12, 4, out.data);
+  const std::vector<int> h = out.host();
+  for (int t = 0; t < 12 * 32; t++) CHECK(h[t] == (t / 32 % 4 ? t / 32 % 4 : 4));
+}
+
 #define RUN(kernel, blocks, threads) \
   if (!strcmp(name, #kernel)) { \
     Array<int> flag(8, 0); \
@@ -493,6 +546,12 @@ bool run_faulty(const char *name)
   RUN(out_of_bounds, 1, 32)
   RUN(out_of_shared, 1, 32)
   RUN(much_shared, 1, 32)
+  if (!strcmp(name, "ended_block")) {
+    Array<int> flag(8, 0);
+
+    launch_clusters(ended_block, 2, 2, flag.data);
+    return true;
+  }
   if (!strcmp(name, "copy_past_the_end")) {
     Array<int> flag(8, 0);
     int        host[9];
@@ -543,6 +602,7 @@ int main(int argc, char **argv)
   test_shuffles<long long>();
   test_warps();
   test_blocks();
+  test_clusters();
   test_atomics();
   test_rest();
   test_errors();
