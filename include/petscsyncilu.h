@@ -108,18 +108,24 @@ typedef enum {
    SyncILUSolve - how the triangular solves run on a GPU
 
    Values:
-+  SYNCILU_SOLVE_AUTO     - the library chooses
++  SYNCILU_SOLVE_AUTO     - the library chooses: ell, or cluster where levels have few rows
 .  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
 .  SYNCILU_SOLVE_HYB      - the same, from the 32 entries of each warp side by side; rows of more entries go on in
                             CSR
 .  SYNCILU_SOLVE_LEVELSET - level after level, successive levels of few rows in one block, from CSR
--  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
+.  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
                             padded to the same length
+-  SYNCILU_SOLVE_CLUSTER  - the same by one cluster of thread blocks, which push values into each other's shared
+                            memory, for levels of few rows; needs compute capability 9.0
 
    Level: advanced
 
    Notes:
+   A cluster begins once multiprocessors that are next to each other have room for all of its 16 blocks, so
+   `SYNCILU_SOLVE_CLUSTER` waits for programs that keep them. It has one right-hand side; several are solved for as
+   with `SYNCILU_SOLVE_ELL`, from the same storage.
+
    `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
    Republica, 2025, chapter 4. By the names given there, `SYNCILU_SOLVE_MR` is SpTRSV_mr with
    `SYNCILU_ANALYSIS_ASAP` and SpTRSV_Lev with `SYNCILU_ANALYSIS_ALAP`; `SYNCILU_SOLVE_HYB` is SpTRSV_Fmt with
@@ -140,7 +146,8 @@ typedef enum {
   SYNCILU_SOLVE_MR,
   SYNCILU_SOLVE_HYB,
   SYNCILU_SOLVE_LEVELSET,
-  SYNCILU_SOLVE_ELL
+  SYNCILU_SOLVE_ELL,
+  SYNCILU_SOLVE_CLUSTER
 } SyncILUSolve;
 
 SYNCILU_EXTERN const char *const SyncILUBackends[];

@@ -28,7 +28,7 @@ __device__ __forceinline__ size_t begin_row(const SyncILUDeviceEll &ell, const S
   if (MODE == PLAIN) {
     const size_t to = out_place(s, position);
 
-    read_rhs<V, R>(s, ell.n, group, position, sum);
+    read_rhs<V, R>(s, ell.n, group, position, rhs_place(s, position), sum);
     return to;
   }
   const int b = s.bindex[position];
@@ -37,18 +37,38 @@ __device__ __forceinline__ size_t begin_row(const SyncILUDeviceEll &ell, const S
   return ell.order[position];
 }
 
-/* The largest and the sum of what the lanes of a row have, in each of them. */
-__device__ __forceinline__ int max_of_row(int v, int lanes)
-{
-  for (int o = lanes >> 1; o; o >>= 1) v = max(v, __shfl_xor_sync(FULL, v, o));
-  return v;
-}
+/*
+   Where a kernel finds x, and where the solution of a row goes. load() takes what is there, settle() waits for a
+   value that is not polled at a place, and again() polls one that is if it has not come. begin() and aim() are
+   called by the lane that publishes, before the waiting: the first for what it loads, the second for what it
+   computes of that.
+*/
+template <typename V, int R>
+struct InMemory {
+  static constexpr bool NEAR = false; /* whether a poll takes no longer than to look at what came of the one before */
 
-template <typename V>
-__device__ __forceinline__ V sum_of_row(V v, int lanes)
+  typedef int Place;
+  const V    *x; /* of the group of right-hand sides */
+
+  __device__ __forceinline__ Place place(int position) const { return position; }
+  __device__ __forceinline__ void  load(int position, V *y) const { load_values<V, R>(x + (size_t)position * R, y); }
+  __device__ __forceinline__ void  settle(int, V *) const { }
+  __device__ __forceinline__ void  again(Place p, V *y) const
+  {
+    if (!are_set<V, R>(y)) load(p, y);
+  }
+  __device__ __forceinline__ void begin(int) { }
+  __device__ __forceinline__ void aim(int) { }
+  __device__ __forceinline__ void publish(const SyncILUDeviceSolve &s, int n, int group, int position, size_t to, const V *sum) const
+  {
+    write_solution<V, R>(s, n, group, position, to, sum);
+  }
+};
+
+template <typename V, int R>
+__device__ __forceinline__ InMemory<V, R> in_memory(const SyncILUDeviceSolve &s, int n, int group)
 {
-  for (int o = lanes >> 1; o; o >>= 1) v += __shfl_xor_sync(FULL, v, o);
-  return v;
+  return {(const V *)s.x + (size_t)group * n * R};
 }
 
 /*
@@ -59,9 +79,9 @@ __device__ __forceinline__ V sum_of_row(V v, int lanes)
    Progress: the rows that a part needs are in slices before that of the row, since no other row is in that
    one, and their tasks come before the row's. The parts are tasks right before the one that waits for them.
 */
-template <typename V, int R, int MODE>
+template <typename V, int R, int MODE, bool PACKED, typename Where>
 __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, const SyncILUDevicePivoting &piv, V *__restrict__ pivot,
-                                         SyncILUDeviceStatus *status, const SyncILUSlice &d, int group)
+                                         SyncILUDeviceStatus *status, const SyncILUSlice &d, int group, Where where)
 {
   const int  lane = threadIdx.x & 31;
   const bool part = (d.shape & 7) == SYNCILU_TASK_PART;
@@ -72,7 +92,11 @@ __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const Sync
 
 #pragma unroll
   for (int r = 0; r < R; r++) sum[r] = V(0);
-  if (!part && lane == 0) to = begin_row<V, R, MODE>(ell, s, piv, group, d.first, sum);
+  if (!part && lane == 0) {
+    to = begin_row<V, R, MODE>(ell, s, piv, group, d.first, sum);
+    where.begin(d.first);
+    where.aim(d.first);
+  }
   wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
   const int step = part ? 1 : 32, end = part ? d.width : d.shape >> 3;
   for (int w = part ? 0 : lane; __any_sync(FULL, w < end); w += POLLS * step) {
@@ -82,9 +106,9 @@ __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const Sync
 
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
-      const int q = w + k * step, c = q >= end ? -1 : part ? ell.col[slice_entry(d, lane, q)] : q;
+      const int q = w + k * step, c = q >= end ? -1 : part ? ell.col[entry_of<PACKED>(d, lane, q)] : q;
 
-      v[k]    = q < end && part ? -((const V *)ell.val)[slice_entry(d, lane, q)] : V(1);
+      v[k]    = q < end && part ? -((const V *)ell.val)[entry_of<PACKED>(d, lane, q)] : V(1);
       from[k] = c < 0 ? nullptr : (part ? x : own) + (size_t)c * R;
 #pragma unroll
       for (int r = 0; r < R; r++) y[k][r] = V(0);
@@ -125,14 +149,14 @@ __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const Sync
     pivot[to] = sum[0];
     sum[0]    = V(1) / sum[0];
   }
-  write_solution<V, R>(s, ell.n, group, d.first, to, sum);
+  where.publish(s, ell.n, group, d.first, to, sum);
 }
 
 /*
    The lanes of a row poll up to POLLS entries each at the same time. All rows of a warp go round one loop, in
    which those that have what they need are finished: rows of a slice may depend on each other.
 */
-template <typename V, int R, int MODE>
+template <typename V, int R, int MODE, bool PACKED>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   ell_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)
 {
@@ -146,7 +170,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
     int                group;
     const SyncILUSlice d  = ell.task[split_ticket<R>(t, groups, &group)];
     const int          lg = d.shape & 7, lanes = 1 << lg;
-    if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE>(ell, s, piv, pivot, status, d, group);
+    if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE, PACKED>(ell, s, piv, pivot, status, d, group, in_memory<V, R>(s, ell.n, group));
     const int      sub = lane & (lanes - 1), position = d.first + (lane >> lg);
     const bool     active = lane >> lg < d.shape >> 3;
     const unsigned mask   = (lg == 5 ? FULL : ((1u << lanes) - 1) << (lane & ~(lanes - 1)));
@@ -159,9 +183,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
 
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
-      const int c = k < d.width && active ? ell.col[slice_entry(d, lane, k)] : -1;
+      const int c = k < d.width && active ? ell.col[entry_of<PACKED>(d, lane, k)] : -1;
 
-      v[k]    = k < d.width && active ? ((const V *)ell.val)[slice_entry(d, lane, k)] : V(0);
+      v[k]    = k < d.width && active ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, k)] : V(0);
       from[k] = c < 0 ? nullptr : x + (size_t)c * R;
     }
 #pragma unroll
@@ -195,9 +219,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
         if (!ready) {
 #pragma unroll
           for (int k = 0; k < POLLS; k++) {
-            const int c = w + k < d.width ? ell.col[slice_entry(d, lane, w + k)] : -1;
+            const int c = w + k < d.width ? ell.col[entry_of<PACKED>(d, lane, w + k)] : -1;
 
-            v[k]    = w + k < d.width ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
+            v[k]    = w + k < d.width ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, w + k)] : V(0);
             from[k] = c < 0 ? nullptr : x + (size_t)c * R;
           }
 #pragma unroll
@@ -252,37 +276,47 @@ __device__ __forceinline__ double subtract_product_if(bool on, double a, double 
 }
 
 /* N entries of each lane of a slice, from its w-th on: columns, -1 where there is none, and values. */
-template <typename V, int N>
+template <bool PACKED, typename V, int N>
 __device__ __forceinline__ void load_entries(const SyncILUDeviceEll &ell, const SyncILUSlice &d, int lane, bool active, int w, int (&c)[N], V (&v)[N])
 {
 #pragma unroll
   for (int k = 0; k < N; k++) {
     const bool there = w + k < d.width && active;
 
-    c[k] = there ? ell.col[slice_entry(d, lane, w + k)] : -1;
-    v[k] = there ? ((const V *)ell.val)[slice_entry(d, lane, w + k)] : V(0);
+    c[k] = there ? ell.col[entry_of<PACKED>(d, lane, w + k)] : -1;
+    v[k] = there ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, w + k)] : V(0);
   }
 }
 
 /* The values of x that these entries need, as far as they have come; zeros where there is no entry. */
-template <typename V, int R, int N>
-__device__ __forceinline__ void load_needed(const V *x, const int (&c)[N], V (&y)[N][R])
+template <typename V, int R, int N, typename Where>
+__device__ __forceinline__ void load_needed(const Where &where, const int (&c)[N], V (&y)[N][R])
 {
 #pragma unroll
   for (int k = 0; k < N; k++) {
 #pragma unroll
     for (int r = 0; r < R; r++) y[k][r] = V(0);
-    if (c[k] >= 0) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+    if (c[k] >= 0) where.load(c[k], y[k]);
   }
 }
 
 /* Those of them again that have not come. */
-template <typename V, int R, int N>
-__device__ __forceinline__ void load_missing(const V *x, const int (&c)[N], V (&y)[N][R])
+template <typename V, int R, int N, typename Where>
+__device__ __forceinline__ void load_missing(const Where &where, const typename Where::Place (&at)[N], V (&y)[N][R])
 {
 #pragma unroll
-  for (int k = 0; k < N; k++)
-    if (!are_set<V, R>(y[k])) load_values<V, R>(x + (size_t)c[k] * R, y[k]);
+  for (int k = 0; k < N; k++) where.again(at[k], y[k]);
+}
+
+/* Waits for those that are not polled; then the places of the others. */
+template <typename V, int R, int N, typename Where>
+__device__ __forceinline__ void settle(const Where &where, const int (&c)[N], typename Where::Place (&at)[N], V (&y)[N][R])
+{
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    where.settle(c[k], y[k]);
+    at[k] = where.place(c[k]);
+  }
 }
 
 /* Whether all lanes of the warp have what they need. */
@@ -308,118 +342,178 @@ __device__ __forceinline__ V subtract_entries(V sum, const int (&c)[N], const V 
   return sum;
 }
 
-/*
-   Slices that end with levels. What a level costs is the way from the arrival of the last value that a row
-   needs to the row's own, so there is as little on it as can be: the two entries with the highest positions,
-   which are those of the latest levels, wait in the first lane of the row. All others are waited for and
-   summed up by all lanes before. Most rows have one entry from the level before, some two.
+/* What a lane has to look up of its row before it can ask for anything else. */
+struct LookedUp {
+  SyncILUSlice d;
+  SyncILULate  late;
+  int          from; /* where the right-hand side is */
+};
 
-   The rows of a slice do not wait for each other, so that the warp may wait for the other entries of all of
-   them together; these are of rows with lower tickets. A lane polls P entries a round. The last round alone sets
-   the latest entries apart: a row with fewer rounds waits for all of its entries alike.
-*/
-template <typename V, int R, int P>
-__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s)
+/* What a lane can have of its row before it waits for anything. */
+template <typename V, int R, int P, int LATE>
+struct Fetched {
+  SyncILUSlice d;
+  SyncILULate  late;
+  int          to;           /* where the solution goes */
+  int          c[P];         /* its first entries but for the latest; -1 where there is none */
+  int          late_c[LATE]; /* in the first lane of a row */
+  V            v[P], late_v[LATE], sum[R], scale;
+};
+
+__device__ __forceinline__ void look_up(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, const SyncILUSlice &d, LookedUp &l)
 {
-  constexpr int LATE   = 2;
-  const int     lane   = threadIdx.x & 31;
-  const int     groups = (s.nrhs + R - 1) / R;
+  const int lane = threadIdx.x & 31, lg = d.shape & 7, position = d.first + (lane >> lg);
 
-  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
-  const Ticket t = take_ticket(s.ticket);
-  if (t >= (Ticket)ell.tasks * groups) return;
-  int                         group;
-  const SyncILUSlice          d    = ell.task[split_ticket<R>(t, groups, &group)];
-  const SyncILUDevicePivoting none = {0, 0.0, 0.0, 0.0};
-  const int                   lg = d.shape & 7, lanes = 1 << lg;
-  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, PLAIN>(ell, s, none, nullptr, nullptr, d, group);
-  const int  sub = lane & (lanes - 1), position = d.first + (lane >> lg);
-  const bool active = lane >> lg < d.shape >> 3;
-  const V   *x      = (V *)s.x + (size_t)group * ell.n * R;
-  V          sum[R], scale = 1;
-  size_t     to       = 0;
-  const bool throttle = s.throttle > 0 && d.first >= s.throttle;
+  l.d = d;
+  if (lg >= SYNCILU_TASK_ROW || lane >> lg >= d.shape >> 3) return;
+  l.late = ell.late[position];
+  l.from = rhs_place(s, position);
+}
 
-#pragma unroll
-  for (int r = 0; r < R; r++) sum[r] = V(0);
-  if (active && sub == 0) {
-    if (s.scale) scale = ((const V *)s.scale)[position];
-    to = begin_row<V, R, PLAIN>(ell, s, none, group, position, sum);
-  }
-  V        late_val[LATE], late_y[LATE][R];
-  const V *late[LATE]; /* NULL where there is none */
-#pragma unroll
-  for (int l = 0; l < LATE; l++) {
-    late[l]     = nullptr;
-    late_val[l] = V(0);
-#pragma unroll
-    for (int r = 0; r < R; r++) late_y[l][r] = V(0);
-  }
-  for (int w = 0;; w += P) {
-    const bool last = w + P >= d.width;
-    int        c[P]; /* -1 where there is no entry */
-    V          v[P], y[P][R];
+/* N entries of each lane from the w-th on; in the place of the latest ones there are none. */
+template <int LATE, typename V, int N>
+__device__ __forceinline__ void load_others(const SyncILUDeviceEll &ell, const SyncILUSlice &d, const SyncILULate &late, bool active, int w, int (&c)[N],
+                                            V (&v)[N])
+{
+  const int lane = threadIdx.x & 31, lg = d.shape & 7;
 
-    load_entries(ell, d, lane, active, w, c, v);
-    if (last) {
+  load_entries<true>(ell, d, lane, active, w, c, v);
 #pragma unroll
-      for (int l = 0; l < LATE; l++) {
-        int latest = -1;
-        V   mine   = 0; /* all other lanes add zeros */
-
-#pragma unroll
-        for (int k = 0; k < P; k++) latest = max(latest, c[k]);
-        latest = max_of_row(latest, lanes);
-#pragma unroll
-        for (int k = 0; k < P; k++) {
-          if (c[k] == latest && latest >= 0) {
-            mine = v[k];
-            c[k] = -1;
-          }
-        }
-        if (latest >= 0 && sub == 0) late[l] = x + (size_t)latest * R;
-        late_val[l] = sum_of_row(mine, lanes);
-      }
-    }
-    if (w == 0) wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, throttle);
-    load_needed(x, c, y);
+  for (int k = 0; k < N; k++) {
 #pragma unroll
     for (int l = 0; l < LATE; l++) {
-      if (late[l]) load_values<V, R>(late[l], late_y[l]);
+      if (((w + k) << lg) + (lane & ((1 << lg) - 1)) + 1 == late.entry[l]) {
+        c[k] = -1;
+        v[k] = V(0);
+      }
     }
+  }
+}
+
+template <typename V, int R, int P, int LATE, typename Where>
+__device__ __forceinline__ void fetch(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, int group, const LookedUp &looked, Fetched<V, R, P, LATE> &f,
+                                      Where &where)
+{
+  const SyncILUSlice d    = looked.d;
+  const int          lane = threadIdx.x & 31, lg = d.shape & 7, lanes = 1 << lg, position = d.first + (lane >> lg);
+  const bool         active = lane >> lg < d.shape >> 3;
+
+  f.d    = d;
+  f.late = looked.late;
+  if (lg >= SYNCILU_TASK_ROW) return;
+  f.scale = V(1);
+  f.to    = 0;
+#pragma unroll
+  for (int r = 0; r < R; r++) f.sum[r] = V(0);
+#pragma unroll
+  for (int l = 0; l < LATE; l++) {
+    f.late_c[l] = -1;
+    f.late_v[l] = V(0);
+  }
+  load_others<LATE>(ell, d, f.late, active, 0, f.c, f.v);
+  if (active && !(lane & (lanes - 1))) {
+#pragma unroll
+    for (int l = 0; l < LATE; l++) {
+      const int    q = f.late.entry[l] - 1;
+      const size_t e = packed_entry(d, lane + (q & (lanes - 1)), q >> lg);
+
+      if (q < 0) continue;
+      f.late_c[l] = ell.col[e];
+      f.late_v[l] = ((const V *)ell.val)[e];
+    }
+    if (s.scale) f.scale = ((const V *)s.scale)[position];
+    f.to = (int)out_place(s, position);
+    where.begin(position);
+    read_rhs<V, R>(s, ell.n, group, position, looked.from, f.sum);
+  }
+}
+
+/*
+   Slices that end with levels. What a level costs is the way from the arrival of the last value that a row
+   needs to the row's own, so there is as little on it as can be: the entries with the highest positions, which
+   are those of the latest levels, wait in the first lane of the row. All others are waited for and summed up by
+   all lanes before. Most rows have one entry from the level before, some two.
+
+   The rows of a slice do not wait for each other, so that the warp may wait for the other entries of all of
+   them together; these are of slices before it. A lane polls P entries a round.
+*/
+template <typename V, int R, int P, int LATE, typename Where>
+__device__ __forceinline__ void finish(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, int group, Fetched<V, R, P, LATE> &f, Where where)
+{
+  const SyncILUDevicePivoting none = {0, 0.0, 0.0, 0.0};
+  const SyncILUSlice          d    = f.d;
+  const int                   lane = threadIdx.x & 31, lg = d.shape & 7, lanes = 1 << lg;
+
+  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, PLAIN, true>(ell, s, none, nullptr, nullptr, d, group, where);
+  const int             sub = lane & (lanes - 1), position = d.first + (lane >> lg);
+  const bool            active   = lane >> lg < d.shape >> 3;
+  const bool            throttle = s.throttle > 0 && d.first >= s.throttle;
+  V                     late_y[LATE][R];
+  typename Where::Place late_at[LATE];
+
+  for (int w = 0;; w += P) {
+    V                     y[P][R];
+    typename Where::Place at[P];
+
+    if (w == 0) {
+      wait_for_ancestor((const V *)s.x + ((size_t)group * ell.n + d.first - s.throttle) * R, throttle);
+      load_needed(where, f.late_c, late_y);
+    } else load_others<LATE>(ell, d, f.late, active, w, f.c, f.v);
+    load_needed(where, f.c, y);
+    settle(where, f.c, at, y);
+    if (w == 0) settle(where, f.late_c, late_at, late_y);
     while (!all_have(y)) {
-      load_missing(x, c, y);
-#pragma unroll
-      for (int l = 0; l < LATE; l++)
-        if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
+      load_missing(where, at, y);
+      load_missing(where, late_at, late_y);
     }
 #pragma unroll
-    for (int r = 0; r < R; r++) sum[r] = subtract_entries(sum[r], c, v, y, r);
-    if (last) break;
+    for (int r = 0; r < R; r++) {
+#pragma unroll
+      for (int k = 0; k < P; k++) f.sum[r] -= f.v[k] * y[k][r]; /* where there is none, zero times zero */
+    }
+    if (w + P >= d.width) break;
   }
 #pragma unroll
-  for (int r = 0; r < R; r++) sum[r] = sum_of_row(sum[r], lanes);
+  for (int r = 0; r < R; r++) f.sum[r] = sum_of_row(f.sum[r], lanes);
+  if (active && sub == 0) where.aim(position);
   for (bool done = !active || sub;;) {
     bool all = !done;
 
+    if (Where::NEAR) load_missing(where, late_at, late_y);
 #pragma unroll
     for (int l = 0; l < LATE; l++) all &= are_set<V, R>(late_y[l]);
     if (all) {
 #pragma unroll
-      for (int l = LATE - 1; l >= 0; l--) {
+      for (int r = 0; r < R; r++) {
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] = subtract_product_if(late[l] != nullptr, sum[r], late_val[l], late_y[l][r]);
+        for (int l = LATE - 1; l >= 0; l--) f.sum[r] -= f.late_v[l] * late_y[l][r];
+        f.sum[r] *= f.scale;
       }
-#pragma unroll
-      for (int r = 0; r < R; r++) sum[r] *= scale;
-      write_solution<V, R>(s, ell.n, group, position, to, sum);
+      where.publish(s, ell.n, group, position, f.to, f.sum);
       done = true;
     }
     if (__all_sync(FULL, done)) break;
-#pragma unroll
-    for (int l = 0; l < LATE; l++)
-      if (!are_set<V, R>(late_y[l])) load_values<V, R>(late[l], late_y[l]);
+    if (!Where::NEAR) load_missing(where, late_at, late_y);
   }
+}
+
+template <typename V, int R, int P>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s)
+{
+  const int groups = (s.nrhs + R - 1) / R;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)ell.tasks * groups) return;
+  int                                      group;
+  const SyncILUSlice                       d     = ell.task[split_ticket<R>(t, groups, &group)];
+  auto                                     where = in_memory<V, R>(s, ell.n, group);
+  LookedUp                                 looked;
+  Fetched<V, R, P, SYNCILU_LATE_IN_MEMORY> f;
+
+  look_up(ell, s, d, looked);
+  fetch(ell, s, group, looked, f, where);
+  finish(ell, s, group, f, where);
 }
 
 /*
@@ -506,10 +600,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   int                group;
   const SyncILUSlice d  = ell.task[split_ticket<R>(t, groups, &group)];
   const int          lg = d.shape & 7, lanes = 1 << lg;
-  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE>(ell, s, piv, pivot, status, d, group);
+  const auto         where = in_memory<V, R>(s, ell.n, group);
+
+  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE, false>(ell, s, piv, pivot, status, d, group, where);
   const int  sub = lane & (lanes - 1), position = d.first + (lane >> lg);
   const bool active = lane >> lg < d.shape >> 3;
-  const V   *x      = (V *)s.x + (size_t)group * ell.n * R;
   V          sum[R], base[R], what[R], scale = 1, v[E], y[E][R]; /* sum: in the end the solution */
   /* positions of outer entries, -1 elsewhere */
   int      c[E];
@@ -518,7 +613,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   unsigned needs = 0, finished = __ballot_sync(FULL, !active); /* lanes */
   int      steps = 0;
 
-  load_entries(ell, d, lane, active, 0, c, v);
+  load_entries<false>(ell, d, lane, active, 0, c, v);
 #pragma unroll
   for (int r = 0; r < R; r++) sum[r] = V(0);
   if (active) {
@@ -551,10 +646,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   for (int o = lanes >> 1; o; o >>= 1) needs |= __shfl_xor_sync(FULL, needs, o);
   for (; finished != FULL; steps++) finished |= __ballot_sync(FULL, !(needs & ~finished));
   const int most = __reduce_max_sync(FULL, inner.count);
-  wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
+  wait_for_ancestor(where.x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
 
-  load_needed(x, c, y);
-  while (!all_have(y)) load_missing(x, c, y);
+  load_needed(where, c, y);
+  while (!all_have(y)) load_missing(where, c, y);
 #pragma unroll
   for (int r = 0; r < R; r++) {
     sum[r]  = sum_of_row(subtract_entries(sum[r], c, v, y, r), lanes);
@@ -568,7 +663,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
 #pragma unroll
   for (int r = 0; r < R; r++) sum[r] = clean(sum[r]);
   if (MODE == PIVOTS && active && sub == 0) pivot[to] = judge(piv, (int)to, what[0], status);
-  if (active && sub == 0) write_solution<V, R>(s, ell.n, group, position, to, sum);
+  if (active && sub == 0) where.publish(s, ell.n, group, position, to, sum);
 }
 
 template <typename V, int R, int MODE>
@@ -576,7 +671,12 @@ cudaError_t launch_ell(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevice
 {
   const unsigned grid = blocks_of((Ticket)ell.tasks * ((s.nrhs + R - 1) / R));
 
-  if constexpr (MODE == PLAIN) {
+  if constexpr (MODE == PIVOTS) {
+    if (ell.by_level) {
+      ell_kernel<V, R, MODE, true><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+      return cudaGetLastError();
+    }
+  } else {
     if (ell.by_level) {
       if constexpr (R == 1) { /* more right-hand sides would take too many registers */
         if (ell.by_level > POLLS) {
@@ -590,7 +690,7 @@ cudaError_t launch_ell(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevice
   }
   if (ell.tiled > POLLS) tile_kernel<V, R, MODE, 2 * POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
   else if (ell.tiled) tile_kernel<V, R, MODE, POLLS><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
-  else ell_kernel<V, R, MODE><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
+  else ell_kernel<V, R, MODE, false><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(ell, s, piv, (V *)pivot, status);
   return cudaGetLastError();
 }
 

@@ -18,6 +18,40 @@ __device__ __forceinline__ size_t slice_entry(const SyncILUSlice &slice, int lan
   return ((size_t)slice.offset + w) * 32 + lane;
 }
 
+/* Lanes that a packed slice has in memory. */
+__device__ __forceinline__ int packed_lanes(const SyncILUSlice &slice)
+{
+  const int lanes = (slice.shape & 7) >= SYNCILU_TASK_ROW ? 32 : (slice.shape >> 3) << (slice.shape & 7); /* a long row has all */
+
+  return (lanes + SYNCILU_PACK - 1) / SYNCILU_PACK * SYNCILU_PACK;
+}
+
+/* The same of a packed slice. */
+__device__ __forceinline__ size_t packed_entry(const SyncILUSlice &slice, int lane, int w)
+{
+  return (size_t)slice.offset * SYNCILU_PACK + (size_t)w * packed_lanes(slice) + lane;
+}
+
+template <bool PACKED>
+__device__ __forceinline__ size_t entry_of(const SyncILUSlice &slice, int lane, int w)
+{
+  return PACKED ? packed_entry(slice, lane, w) : slice_entry(slice, lane, w);
+}
+
+/* The largest and the sum of what the lanes of a row have, in each of them. */
+__device__ __forceinline__ int max_of_row(int v, int lanes)
+{
+  for (int o = lanes >> 1; o; o >>= 1) v = max(v, __shfl_xor_sync(FULL, v, o));
+  return v;
+}
+
+template <typename V>
+__device__ __forceinline__ V sum_of_row(V v, int lanes)
+{
+  for (int o = lanes >> 1; o; o >>= 1) v += __shfl_xor_sync(FULL, v, o);
+  return v;
+}
+
 /*
    The share of a lane in the slice of its warp: entries first, first + step, ... of a row, width of them with
    the padding, which stand at entry(0), entry(1), ... in sliced ELL. full is false where the slice has no row
@@ -28,10 +62,13 @@ __device__ __forceinline__ size_t slice_entry(const SyncILUSlice &slice, int lan
 */
 struct EllLane {
   int          row, first, step, width, begin;
-  bool         full;
+  bool         full, packed;
   SyncILUSlice slice;
 
-  __device__ __forceinline__ size_t entry(int w) const { return slice_entry(slice, threadIdx.x & 31, begin + w); }
+  __device__ __forceinline__ size_t entry(int w) const
+  {
+    return packed ? packed_entry(slice, threadIdx.x & 31, begin + w) : slice_entry(slice, threadIdx.x & 31, begin + w);
+  }
 };
 
 __device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
@@ -39,7 +76,7 @@ __device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
   const long long s    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
   EllLane         l    = {
-               0, 0, 0, 0, 0, false, {0, 0, 0, 0}
+               0, 0, 0, 0, 0, false, ell.by_level != 0, {0, 0, 0, 0}
   };
 
   if (s < ell.slices) {
@@ -51,7 +88,7 @@ __device__ __forceinline__ EllLane ell_lane(const SyncILUDeviceEll &ell)
     l.begin = (int)min((long long)blockIdx.y * part, (long long)d.width);
     l.step  = 1 << (d.shape & 7);
     l.first = (lane & (l.step - 1)) + l.begin * l.step;
-    l.width = min(part, d.width - l.begin);
+    l.width = l.packed && lane >= packed_lanes(d) ? 0 : min(part, d.width - l.begin);
     l.full  = lane >> (d.shape & 7) < d.shape >> 3;
     l.row   = l.full ? ell.order[d.first + (lane >> (d.shape & 7))] : 0;
   }
@@ -85,7 +122,7 @@ __device__ __forceinline__ V *row_entry(const SyncILUSlicedRows &rows, int i, in
 {
   const int lg = count > rows.limit ? 5 : rows.lanes;
 
-  return (V *)rows.val + rows.begin[i] + ((size_t)(q >> lg) << 5) + (q & ((1 << lg) - 1));
+  return (V *)rows.val + rows.begin[i] + (size_t)(q >> lg) * (rows.stride ? rows.stride[i] : 32) + (q & ((1 << lg) - 1));
 }
 
 } // namespace syncilu

@@ -55,7 +55,7 @@ struct MrLane {
     if (active && sub == 0) {
       to = out_place(s, row);
       if (s.scale) scale = ((const V *)s.scale)[row];
-      read_rhs<V, R>(s, n, group, row, sum);
+      read_rhs<V, R>(s, n, group, row, rhs_place(s, row), sum);
     }
   }
 

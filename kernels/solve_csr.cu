@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
 
 #pragma unroll
     for (int r = 0; r < R; r++) sum[r] = V(0);
-    if (lane == 0) read_rhs<V, R>(s, m.n, group, i, sum);
+    if (lane == 0) read_rhs<V, R>(s, m.n, group, i, rhs_place(s, i), sum);
     if (s.throttle > 0 && place >= s.throttle) wait_for_ancestor(x + (size_t)order[place - s.throttle] * R, true);
     subtract_entries<V, R>(m, val, x, m.begin[i] + m.skip + lane, end, 32, sum);
 #pragma unroll

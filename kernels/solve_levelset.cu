@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_LEVELSET)
     if (l.writes) {
       l.to = out_place(s, l.row);
       if (s.scale) l.scale = ((const V *)s.scale)[l.row];
-      read_rhs<V, R>(s, m.n, group, l.row, l.sum);
+      read_rhs<V, R>(s, m.n, group, l.row, rhs_place(s, l.row), l.sum);
     }
     return l;
   };

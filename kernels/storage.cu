@@ -114,7 +114,8 @@ __global__ void slice_rows_kernel(int n, int slices, SyncILUSlice *slice)
   slice[s].shape |= ((s + 1 < slices ? slice[s + 1].first : n) - slice[s].first) << 3;
 }
 
-__global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, int slices, SyncILUSlice *slice, int *__restrict__ width)
+__global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, bool packed, int slices, SyncILUSlice *slice,
+                                    int *__restrict__ width)
 {
   const long long s    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
@@ -127,7 +128,7 @@ __global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restri
   for (int o = 16; o; o >>= 1) w = max(w, __shfl_xor_sync(FULL, w, o));
   if (lane == 0) {
     slice[s].width = w;
-    width[s]       = w;
+    width[s]       = packed ? w * (packed_lanes(d) / SYNCILU_PACK) : w;
   }
 }
 
@@ -162,7 +163,8 @@ __global__ void task_counts_kernel(int slices, const SyncILUSlice *__restrict__ 
    Every slice has one task and one more for each part, so the parts before it are as many as its offset is
    beyond its number.
 */
-__global__ void tasks_kernel(int slices, const SyncILUSlice *__restrict__ slice, int most, const int *__restrict__ offset, SyncILUSlice *__restrict__ task)
+__global__ void tasks_kernel(int slices, const SyncILUSlice *__restrict__ slice, bool packed, int most, const int *__restrict__ offset,
+                             SyncILUSlice *__restrict__ task)
 {
   const long long s    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
@@ -174,7 +176,7 @@ __global__ void tasks_kernel(int slices, const SyncILUSlice *__restrict__ slice,
     SyncILUSlice p = d;
 
     if (k < parts) {
-      p.offset = d.offset + k * SYNCILU_PART;
+      p.offset = d.offset + k * SYNCILU_PART * (packed ? 32 / SYNCILU_PACK : 1);
       p.width  = min(SYNCILU_PART, d.width - k * SYNCILU_PART);
       p.shape  = SYNCILU_TASK_PART | (number + k) << 3;
     } else if (parts) {
@@ -195,6 +197,32 @@ __global__ void ell_columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell
   for (int w = 0; w < l.width; w++, e += l.step) col[l.entry(w)] = e < end ? inverse[t.col[e]] : -1;
 }
 
+__global__ void late_entries_kernel(SyncILUDeviceEll ell, SyncILULate *__restrict__ late)
+{
+  const long long s = global_thread() >> 5;
+
+  if (s >= ell.slices) return;
+  const SyncILUSlice d    = ell.slice[s];
+  const int          lane = threadIdx.x & 31, lg = d.shape & 7, lanes = 1 << lg;
+  int                later = INT_MAX; /* the position found before */
+
+  for (int l = 0; l < SYNCILU_LATE; l++) {
+    int latest = -1, which = -1;
+
+    for (int w = 0; w < d.width; w++) {
+      const int c = lane < packed_lanes(d) ? ell.col[packed_entry(d, lane, w)] : -1;
+
+      if (c < later && c > latest) {
+        latest = c;
+        which  = (w << lg) + (lane & (lanes - 1));
+      }
+    }
+    later = max_of_row(latest, lanes);
+    which = max_of_row(latest == later ? which : -1, lanes);
+    if (lane >> lg < d.shape >> 3 && !(lane & (lanes - 1))) late[d.first + (lane >> lg)].entry[l] = (unsigned char)(which < UCHAR_MAX ? which + 1 : 0);
+  }
+}
+
 __global__ void columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *__restrict__ diag, int *__restrict__ col)
 {
   const EllLane l   = ell_lane(ell);
@@ -205,11 +233,13 @@ __global__ void columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, co
   for (int w = 0; w < l.width && e < end; w++, e += l.step) col[e] = ell.order[ell.col[l.entry(w)]];
 }
 
-__global__ void row_begins_kernel(SyncILUDeviceEll ell, unsigned *__restrict__ begin)
+__global__ void row_begins_kernel(SyncILUDeviceEll ell, unsigned *__restrict__ begin, unsigned char *__restrict__ stride)
 {
   const EllLane l = ell_lane(ell);
 
-  if (l.full && l.first == 0) begin[l.row] = (unsigned)l.entry(0);
+  if (!l.full || l.first) return;
+  begin[l.row] = (unsigned)l.entry(0);
+  if (stride) stride[l.row] = (unsigned char)packed_lanes(l.slice);
 }
 
 /* Where row i of a triangle begins: in rows of their own, else on the pattern. */
@@ -335,9 +365,9 @@ cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *slice, cudaS
   LAUNCH(slice_rows_kernel, slices, stream, n, slices, slice);
 }
 
-cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle t, const int *order, int slices, SyncILUSlice *slice, int *width, cudaStream_t stream)
+cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle t, const int *order, int packed, int slices, SyncILUSlice *slice, int *width, cudaStream_t stream)
 {
-  LAUNCH(slice_widths_kernel, 32ll * slices, stream, t, order, slices, slice, width);
+  LAUNCH(slice_widths_kernel, 32ll * slices, stream, t, order, packed != 0, slices, slice, width);
 }
 
 cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *slice, cudaStream_t stream)
@@ -355,9 +385,9 @@ cudaError_t SyncILUKernelTaskCounts(int slices, const SyncILUSlice *slice, int m
   LAUNCH(task_counts_kernel, slices, stream, slices, slice, most, count);
 }
 
-cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *slice, int most, const int *offset, SyncILUSlice *task, cudaStream_t stream)
+cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *slice, int packed, int most, const int *offset, SyncILUSlice *task, cudaStream_t stream)
 {
-  LAUNCH(tasks_kernel, 32ll * slices, stream, slices, slice, most, offset, task);
+  LAUNCH(tasks_kernel, 32ll * slices, stream, slices, slice, packed != 0, most, offset, task);
 }
 
 cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *inverse, int *col, cudaStream_t stream)
@@ -365,14 +395,19 @@ cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll el
   LAUNCH_SLICES(ell_columns_kernel, t, ell, stream, t, ell, inverse, col);
 }
 
+cudaError_t SyncILUKernelLateEntries(SyncILUDeviceEll ell, SyncILULate *late, cudaStream_t stream)
+{
+  LAUNCH(late_entries_kernel, 32ll * ell.slices, stream, ell, late);
+}
+
 cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, const int *diag, int *col, cudaStream_t stream)
 {
   LAUNCH_SLICES(columns_kernel, t, ell, stream, t, ell, diag, col);
 }
 
-cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll ell, unsigned *begin, cudaStream_t stream)
+cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll ell, unsigned *begin, unsigned char *stride, cudaStream_t stream)
 {
-  LAUNCH(row_begins_kernel, 32ll * ell.slices, stream, ell, begin);
+  LAUNCH(row_begins_kernel, 32ll * ell.slices, stream, ell, begin, stride);
 }
 
 cudaError_t SyncILUKernelFill(SyncILUValueType type, SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceRows rows, cudaStream_t stream)

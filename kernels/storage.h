@@ -35,7 +35,7 @@ extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int 
 extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle, const int *order, const int *key, int bits, int lanes, int limit,
                                        SyncILUSlice *, int *count, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
-extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int slices, SyncILUSlice *, int *width, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int packed, int slices, SyncILUSlice *, int *width, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *, cudaStream_t);
 
 /*
@@ -43,18 +43,19 @@ extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, Sync
    whose offsets Tasks needs.
 */
 extern cudaError_t SyncILUKernelTaskCounts(int slices, const SyncILUSlice *, int most, int *count, cudaStream_t);
-extern cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *, int most, const int *offset, SyncILUSlice *task, cudaStream_t);
+extern cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *, int packed, int most, const int *offset, SyncILUSlice *task, cudaStream_t);
 
 /* Gives slices of one row with more than limit entries all 32 lanes. */
 extern cudaError_t SyncILUKernelLongSlices(SyncILUDeviceTriangle, const int *order, int limit, int slices, SyncILUSlice *, cudaStream_t);
 
 /*
-   The columns of sliced ELL, as positions; back to the pattern, with diag the diagonal too; and where each
-   row begins.
+   The columns of sliced ELL, as positions; of each position, which entries of its row have the highest ones; the
+   columns back on the pattern, with diag the diagonal too; and where each row begins.
 */
 extern cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *inverse, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelLateEntries(SyncILUDeviceEll, SyncILULate *, cudaStream_t);
 extern cudaError_t SyncILUKernelColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *diag, int *col, cudaStream_t);
-extern cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll, unsigned *begin, cudaStream_t);
+extern cudaError_t SyncILUKernelRowBegins(SyncILUDeviceEll, unsigned *begin, unsigned char *stride, cudaStream_t);
 
 /* Values: of sliced ELL from rows, of the pattern from sliced ELL, of the pattern from rows. */
 extern cudaError_t SyncILUKernelFill(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceEll, SyncILUDeviceRows, cudaStream_t);

@@ -46,15 +46,19 @@ __device__ __forceinline__ bool are_set(const V *v)
   return all;
 }
 
+/* Where the right-hand side of a position is. */
+__device__ __forceinline__ int rhs_place(const SyncILUDeviceSolve &s, int position)
+{
+  return s.bindex ? s.bindex[position] : position;
+}
+
 /*
-   The right-hand side of a position; once it is read, the sentinels for the other triangular solve are
+   The right-hand side of a position, and its place; once it is read, the sentinels for the other triangular solve are
    written. Several right-hand sides have their x in blocks of R: group g, position p, then r.
 */
 template <typename V, int R>
-__device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, V *b)
+__device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, size_t from, V *b)
 {
-  const size_t from = s.bindex ? s.bindex[position] : position;
-
   if (s.ldb) {
 #pragma unroll
     for (int r = 0; r < R; r++) b[r] = group * R + r < s.nrhs ? ((const V *)s.b)[from + (size_t)(group * R + r) * s.ldb] : V(0);

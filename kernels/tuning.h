@@ -153,12 +153,13 @@
 #define SYNCILU_STEP 20
 
 /*
-   Nanoseconds from level to level where slices end with levels; the levels of L and U together that a block
+   Nanoseconds from level to level where slices end with levels, and in a cluster; the levels of L and U together that a block
    multicolor ordering has about (README.md has them for eleven meshes); bytes a second that a solve moves; how
    many times the time of that ordering the present one must take for the view to name it; and the mean entries
    of a row up to which it does.
 */
 #define SYNCILU_HOP_BY_LEVEL   450
+#define SYNCILU_HOP_CLUSTER    250
 #define SYNCILU_BMC_LEVELS     200
 #define SYNCILU_BANDWIDTH      3e12
 #define SYNCILU_ADVISE         4
@@ -274,5 +275,44 @@
 */
 #define SYNCILU_SAMPLE      16
 #define SYNCILU_SAMPLE_ROWS 50000
+
+/*
+   Entries of a row that its first lane waits for last, of the SYNCILU_LATE that are known: where values come
+   through memory; where they are pushed; and there where no row has more. On an H200 four instead of two take, in
+   memory, 1.1 to 1.4 times as long on meshes; pushed, 0.77 to 1.03 of the time, but 1.15 where no row has more than
+   two (5-point, tridiagonal).
+*/
+#define SYNCILU_LATE_IN_MEMORY 2
+#define SYNCILU_LATE_PUSHED    4
+#define SYNCILU_LATE_FEW       2
+
+/*
+   Solve strategy cluster: blocks of the cluster, warps of a block that solve for rows, positions of a segment
+   of the ring, of which a block has four in shared memory, and threads of the one block that deals the rows.
+*/
+#if !defined(SYNCILU_CLUSTER_BLOCKS)
+  #define SYNCILU_CLUSTER_BLOCKS  16
+  #define SYNCILU_CLUSTER_WARPS   15
+  #define SYNCILU_CLUSTER_SEGMENT 4096
+  #define SYNCILU_CLUSTER_DEAL    512
+#endif
+
+/*
+   Rows of a level in the mean below which a row has two lanes at least, unless no row has more entries than one
+   lane waits for last: 16 rows of a slice wait for fewer others than 32 do. On an H200, with two entries waited for
+   last, triangles in RCM order, 124 rows a level, took 0.75 of the time so, a quadtree with 33 rows a level 0.88;
+   four lanes were slower.
+*/
+#define SYNCILU_CLUSTER_ROWS 200
+
+/*
+   Auto takes the cluster for levels with rows for so many warps in the mean, and at least so many levels, since
+   it starts some us later. On an H200 a level takes it 0.17 to 0.29 us, or 1/66 us a warp where that is more, and
+   ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to 0.92, triangles as
+   meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4, 7-point ones with 24 0.87, with
+   43 1.4; elasticity with 95 2.3.
+*/
+#define SYNCILU_CLUSTER_SLICES 36
+#define SYNCILU_CLUSTER_LEVELS 32
 
 #endif

@@ -205,10 +205,23 @@ SYNCILU_HOST_DEVICE static inline int SyncILUTilesBeginX(const SyncILUTiling *t,
 
 /* 32 lanes that share the rows at the positions first and up. */
 typedef struct {
-  int offset;       /* where its entries begin, in units of 32 */
+  int offset;       /* where its entries begin, in units of 32, or of SYNCILU_PACK where slices are packed */
   int first, width; /* entries of each lane */
   int shape;        /* logarithm of the lanes a row, plus 8 times the number of rows */
 } SyncILUSlice;
+
+/* Lanes whose values fill a sector of memory. */
+#define SYNCILU_PACK 4
+
+/*
+   Which entries of a row in sliced ELL have the highest positions, the highest first: those it waits for last.
+   They are counted from 1; 0 where there are no more, or the number does not fit.
+*/
+#define SYNCILU_LATE 4
+
+typedef struct {
+  unsigned char entry[SYNCILU_LATE];
+} SyncILULate;
 
 /* A triangular matrix in sliced ELL, its rows in the order in which they are solved for. */
 typedef struct {
@@ -220,9 +233,11 @@ typedef struct {
   int tiled;
   /*
      0, or slices end with levels: rows of a slice do not wait for each other, and lanes had better poll so many
-     entries at once: SYNCILU_POLLS or twice that
+     entries at once: SYNCILU_POLLS or twice that. Such slices are packed: many have few rows, and no more lanes in
+     memory than these need, rounded up to a multiple of SYNCILU_PACK.
   */
   int                 by_level;
+  const SyncILULate  *late; /* of each position, where slices end with levels */
   const SyncILUSlice *slice;
   const int          *order; /* row of each position */
   const int          *col;   /* positions; -1 where a slice is padded */
@@ -246,13 +261,15 @@ enum {
 };
 
 /*
-   Where the rows of a triangle begin in the values of its sliced ELL; lanes, or 5 if the row has more than
-   limit entries, is the logarithm of the lanes a row.
+   Where the rows of a triangle begin in the values of its sliced ELL, and where slices are packed the lanes that
+   each one's has in memory; lanes, or 5 if the row has more than limit entries, is the logarithm of the lanes a
+   row.
 */
 typedef struct {
-  void           *val;
-  const unsigned *begin;
-  int             lanes, limit;
+  void                *val;
+  const unsigned      *begin;
+  const unsigned char *stride;
+  int                  lanes, limit;
 } SyncILUSlicedRows;
 
 /* How pivots are judged: the types of MatFactorShiftType. */

@@ -146,6 +146,8 @@ typedef struct {
      the arrays on the host.
   */
   PetscErrorCode (*fingerprint)(SyncILUEngine, const SyncILUCSR *, PetscInt64[2]);
+  /* Of a planned engine on a device: why a solve strategy is none for its pattern or device; nothing if it is. */
+  PetscErrorCode (*fits)(SyncILUEngine, SyncILUSolve, char *, size_t);
   /* Called when the package is finalized. NULL: nothing to do. */
   PetscErrorCode (*finalize)(void);
 } SyncILUBackendOps;

@@ -487,7 +487,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster) - the strategy
 
    Level: advanced
 
@@ -526,7 +526,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster) - the strategy
 
    Level: advanced
 

@@ -98,11 +98,12 @@ typedef struct {
 static PetscErrorCode Candidate(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUUpdate update, SyncILUSolve solve,
                                 const PetscScalar *b, PetscScalar *x, Found *found)
 {
-  Times t = {0.0, 0.0};
-  char  why[sizeof(e->unfit)];
+  Times t                     = {0.0, 0.0};
+  char  why[sizeof(e->unfit)] = "";
 
   PetscFunctionBegin;
-  PetscCall(Try(e, A, piv, update, solve, b, x, &t, why, sizeof(why)));
+  PetscCall((*e->ops->fits)(e, solve, why, sizeof(why)));
+  if (!why[0]) PetscCall(Try(e, A, piv, update, solve, b, x, &t, why, sizeof(why)));
   if (why[0]) {
     PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: not tried, %s\n", SyncILUUpdates[update], SyncILUSolves[solve], why));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,7 +129,7 @@ static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const Syn
   PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
   for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && u <= SYNCILU_UPDATE_LIST; u++)
     PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));
-  for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && s <= SYNCILU_SOLVE_ELL; s++)
+  for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && s <= SYNCILU_SOLVE_CLUSTER; s++)
     PetscCall(Candidate(e, A, piv, found->update, (SyncILUSolve)s, b, x, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -534,9 +534,10 @@ static PetscErrorCode TestView(PetscRandom rand)
     for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(said); l++) {
       CHECK(CheckViewSays(text, said[l].key, said[l].value), "%s: the view lacks \"%s: %s\":\n%s", matrices[m], said[l].key, said[l].value, text);
     }
-    /* of these it alone has a chain of narrow levels that another ordering shortens */
+    /* of these it alone has a chain of narrow levels that another ordering shortens by much, unless a cluster goes through them */
     PetscCall(PetscStrcmp(matrices[m], "5pt_rcm", &narrow));
-    CHECK(CheckViewSays(text, "advice", "") == narrow, "%s, does the view advise another ordering?\n%s", matrices[m], text);
+    CHECK(CheckViewSays(text, "advice", "") == (PetscBool)(narrow && !CheckViewSays(text, "solve", "cluster")),
+          "%s, does the view advise another ordering?\n%s", matrices[m], text);
     if (m == 0) printf("%s", text);
     /* the levels are those of the host */
     {
@@ -576,8 +577,8 @@ static PetscErrorCode TestAdvice(PetscRandom rand)
     PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ASAP)); /* not in tiles */
     PetscCall(PCSetUp(pc));
     PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
-    CHECK(CheckViewSays(text, "advice", "6000 levels of L and U for 3000 rows take about 4.2 ms an application; -pc_factor_mat_ordering_type bmc") == (k < 2),
-          "in ordering %s the view says:\n%s", orderings[k], text);
+    CHECK(CheckViewSays(text, "advice", "6000 levels of L and U for 3000 rows take about ") == (k < 2), "in ordering %s the view says:\n%s", orderings[k],
+          text);
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(MatDestroy(&A));

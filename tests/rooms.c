@@ -317,7 +317,8 @@ static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis a
 
 /*
    Slices of sliced ELL that end with levels, as matrices with few rows a level have them: no row needs another
-   one of its slice, or one of a later slice. Adds to count the triangles that have such slices.
+   one of its slice, or one of a later slice; each begins where the one before it ends; and the entries that a row
+   waits for last are those with the highest positions. Adds to count the triangles that have such slices.
 */
 static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalysis analysis, PetscInt *count)
 {
@@ -331,7 +332,8 @@ static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalys
   for (int part = 0; part < 4; part++) {
     const Ell    *e;
     SyncILUSlice *slice;
-    int          *col, inner = 0, wide = 0;
+    SyncILULate  *late;
+    int          *col, inner = 0, wide = 0, apart = 0, early = 0, next = 0;
 
     PetscCall(TriangleCreate(&room.plan, ops, (Part)part, part < 2 ? NULL : &t[part - 2], &t[part]));
     e = TriangleGetEll(&t[part]);
@@ -341,10 +343,40 @@ static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalys
     PetscCall(PetscMalloc1(e->ell.slices, &slice));
     PetscCall(DeviceReadBack(room.plan.stream, slice, e->ell.slice, (size_t)e->ell.slices * sizeof(*slice)));
     PetscCall(ReadInts(&room.plan, e->ell.col, (int)e->entries, &col));
+    PetscCall(PetscMalloc1(e->ell.n, &late));
+    PetscCall(DeviceReadBack(room.plan.stream, late, e->ell.late, (size_t)e->ell.n * sizeof(*late)));
     for (int s = 0; s < e->ell.slices; s++) {
-      for (int k = 0; k < 32 * slice[s].width; k++) inner += col[32 * slice[s].offset + k] >= slice[s].first;
-      wide += slice[s].width > e->ell.by_level && slice[s].shape >> 3 > 1;
+      const int lanes = 1 << (slice[s].shape & 7), rows = slice[s].shape >> 3;
+      const int stride = (rows * lanes + SYNCILU_PACK - 1) / SYNCILU_PACK * SYNCILU_PACK, *const begin = col + SYNCILU_PACK * slice[s].offset;
+
+      apart += slice[s].offset != next;
+      next += stride / SYNCILU_PACK * slice[s].width;
+      for (int k = 0; k < stride * slice[s].width; k++) inner += begin[k] >= slice[s].first;
+      wide += slice[s].width > e->ell.by_level && rows > 1;
+      for (int r = 0; r < rows; r++) {
+        int later = INT_MAX; /* the position that comes before in the order of lateness */
+
+        for (int l = 0; l < SYNCILU_LATE; l++) {
+          const int which = late[slice[s].first + r].entry[l] - 1;
+          int       most = -1, at = -1;
+
+          for (int q = 0; q < slice[s].width * lanes; q++) {
+            const int c = begin[q / lanes * stride + r * lanes + q % lanes];
+
+            if (c > most && c < later) {
+              most = c;
+              at   = q;
+            }
+          }
+          early += which != (at < 255 ? at : -1);
+          later = most;
+        }
+      }
     }
+    CHECK(apart == 0 && (size_t)next * SYNCILU_PACK == e->entries, "part %d of %s by %s: %d slices do not begin where the one before ends", part, name,
+          SyncILUAnalyses[analysis], apart);
+    CHECK(early == 0, "part %d of %s by %s: %d entries are not those that rows wait for last", part, name, SyncILUAnalyses[analysis], early);
+    PetscCall(PetscFree(late));
     CHECK(inner == 0, "part %d of %s by %s: %d entries are of rows in the same slice or behind it", part, name, SyncILUAnalyses[analysis], inner);
     CHECK(wide == 0, "part %d of %s by %s: lanes of %d slices poll more than once", part, name, SyncILUAnalyses[analysis], wide);
     PetscCall(PetscFree(slice));

@@ -53,6 +53,8 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   Plan                *plan = &d->plan;
   const size_t         n    = (size_t)plan->pattern.n;
   const SolveOps      *ops;
+  PetscInt64           taken;
+  int                  mark;
   PetscBool            tile;
   char                 advice[256];
   SyncILUDevicePattern p;
@@ -62,7 +64,20 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   tile = (PetscBool)(ops->tiles && PlanMayTile(plan));
   PlanCall(PlanFindStatistics(plan, tile));
   if (tile) PlanCall(PlanTile(plan));
-  PlanCall(CreatePair(d, ops, PETSC_FALSE));
+  mark = plan->scratch.n;
+  PlanCall(ChooseNarrow(plan, &ops, d->narrow, sizeof(d->narrow)));
+  taken = plan->taken;
+  PetscCall(CreatePair(d, ops, PETSC_FALSE));
+  if (d->narrow[0] && (plan->unfit[0] || PlanBudget(plan) < 0.0)) { /* it takes more memory than others */
+    PetscCall(PetscInfo(NULL, "Solve strategy cluster: %s\n", plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
+    plan->unfit[0] = d->narrow[0] = 0;
+    plan->taken                   = taken;
+    for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    PetscCall(ChooseSolve(plan, &ops));
+    PetscCall(CreatePair(d, ops, PETSC_FALSE));
+  }
+  if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AdviseOrdering(plan, &d->triangle[PART_L], &d->triangle[PART_U], advice, sizeof(advice)));
   if (advice[0]) PetscCall(PetscInfo(NULL, "%s\n", advice));
   if (e->settings.backend == SYNCILU_BACKEND_AUTO) PlanCall(ChooseHost(plan, &d->triangle[PART_L], &d->triangle[PART_U], plan->unfit, sizeof(plan->unfit)));
@@ -429,4 +444,5 @@ const SyncILUBackendOps SyncILUCUDAOps = {.backend     = SYNCILU_BACKEND_CUDA,
                                           .statistics  = Statistics_CUDA,
                                           .view        = View_CUDA,
                                           .fingerprint = Fingerprint_CUDA,
+                                          .fits        = Fits_CUDA,
                                           .finalize    = DeviceFinalize};

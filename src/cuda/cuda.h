@@ -269,6 +269,12 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode EllCreate(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const Order *, int, int, Ell *);
 PETSC_INTERN int            EllLanes(const Plan *, Part);
+PETSC_INTERN PetscErrorCode EllLanesAtOnce(Plan *, SyncILUDeviceTriangle, int *, int *);
+PETSC_INTERN PetscErrorCode EllCreateByLevel(Triangle *, const int *, int, int, int, int, double, Ell *);
+PETSC_INTERN PetscErrorCode EllUpdate(Triangle *, const Factor *);
+PETSC_INTERN PetscErrorCode EllRows(Triangle *, SyncILUSlicedRows *);
+PETSC_INTERN PetscErrorCode EllColumns(const Triangle *, int *);
+PETSC_INTERN PetscErrorCode EllValues(const Triangle *, void *);
 PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
 
 /* solve_mr.c: rows of one level and size class in slices, which the strategy hyb takes too. */
@@ -312,6 +318,7 @@ PETSC_INTERN const SolveOps *const  SyncILUCUDASolves[]; /* NULL-terminated */
 PETSC_INTERN const FactorOps *const SyncILUCUDAUpdates[];
 
 PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
+PETSC_INTERN PetscErrorCode ChooseNarrow(Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
 PETSC_INTERN PetscErrorCode AdviseOrdering(const Plan *, const Triangle *, const Triangle *, char[], size_t);
 PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
@@ -383,9 +390,11 @@ typedef struct {
     PetscScalar *l, *u, *dinv; /* the usual form on the host */
     PetscInt     generation;
   } values;
+  char narrow[128]; /* why auto has chosen to solve with a cluster */
 } CUDA;
 
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);
+PETSC_INTERN PetscErrorCode Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
 PETSC_INTERN PetscErrorCode Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
 PETSC_INTERN PetscErrorCode Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
 PETSC_INTERN PetscErrorCode View_CUDA(SyncILUEngine, PetscViewer);

@@ -29,24 +29,24 @@ static PetscBool Padded(const Ell *e, SyncILUDeviceTriangle rows, double most)
 
 /*
    Cuts the order into slices, unless it has some, and finds how wide these are. With keys, slices end with
-   levels.
+   levels and with whatever else the strategy has put into the keys, but not where rows differ in width.
 */
 static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, const int *key, int limit, Ell *e)
 {
-  const int     mark  = plan->scratch.n;
+  const int     mark = plan->scratch.n, packed = e->ell.by_level != 0;
   SyncILUSlice *slice = order->slice;
   int          *width, count = order->tiles, total;
 
   PetscFunctionBegin;
-  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, key, order->bits, e->lanes, limit, &slice, &count));
+  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, key, SYNCILU_WIDTH_BITS, e->lanes, limit, &slice, &count));
   else if (rows.longest > limit) PlanLaunch(SyncILUKernelLongSlices(rows, order->row, limit, count, slice, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(count + 1) * sizeof(int), &width));
-  PlanLaunch(SyncILUKernelSliceWidths(rows, order->row, count, slice, width, plan->stream));
+  PlanLaunch(SyncILUKernelSliceWidths(rows, order->row, packed, count, slice, width, plan->stream));
   PlanCall(PlanOffsets(plan, count, width, &total));
   PlanLaunch(SyncILUKernelSliceOffsets(count, width, slice, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   e->limit      = limit;
-  e->entries    = (size_t)total * 32;
+  e->entries    = (size_t)total * (packed ? SYNCILU_PACK : 32);
   e->ell.slice  = slice;
   e->ell.slices = count;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,7 +70,7 @@ static PetscErrorCode Tasks(Plan *plan, DeviceMemory *memory, SyncILUDeviceTrian
     const size_t bytes = (size_t)(e->ell.tasks - slices) * SYNCILU_RHS_MAX * plan->size;
 
     PlanCall(PlanAlloc(plan, memory, (size_t)e->ell.tasks * sizeof(*task), &task));
-    PlanLaunch(SyncILUKernelTasks(slices, e->ell.slice, most, offset, task, plan->stream));
+    PlanLaunch(SyncILUKernelTasks(slices, e->ell.slice, e->ell.by_level, most, offset, task, plan->stream));
     e->ell.task = task;
     PlanCall(PlanAlloc(plan, memory, bytes, &e->ell.partial));
     CallCUDA(cudaMemsetAsync(e->ell.partial, 0xff, bytes, plan->stream));
@@ -151,7 +151,7 @@ PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle
    many entries a lane then polls: a second round would cost a level as much again. No entries where the user
    wants so few lanes that more than a few rows have more.
 */
-static PetscErrorCode LanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes, int *polls)
+PetscErrorCode EllLanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes, int *polls)
 {
   const double few  = SYNCILU_BY_LEVEL_LONG * (double)rows.n;
   const int    mark = plan->scratch.n;
@@ -171,36 +171,51 @@ static PetscErrorCode LanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *l
 }
 
 /*
-   Slices that end with levels, with the rows of a level sorted by width; nothing where there would be too much
-   padding, or lanes too few.
+   EllCreateByLevel - a triangle in slices that end with levels, with the rows of a level sorted by width
+
+   Not Collective
+
+   Input Parameters:
++  t      - the triangle
+.  level  - of each row, with so many lower bits; rows that differ in those do not share slices either
+.  levels - how many there are
+.  bits   - how many lower bits
+.  lanes  - logarithm of the lanes a row
+.  polls  - entries that a lane polls at once: SYNCILU_POLLS or twice that
+-  most   - no slices if with their padding they have more entries than so many times those without; 0: in any case
+
+   Output Parameter:
+.  e - the triangle, if it has become slices: then ell.by_level is not 0
 */
-static PetscErrorCode CreateSlicesByLevel(Triangle *t, const int *level, int levels, Ell *e)
+PetscErrorCode EllCreateByLevel(Triangle *t, const int *level, int levels, int bits, int lanes, int polls, double most, Ell *e)
 {
   Plan        *plan   = t->plan;
   const size_t n      = (size_t)plan->pattern.n;
-  const int    memory = t->memory.n;
-  int         *key, lanes = 0, polls = 0, limit;
+  const int    memory = t->memory.n, limit = polls << lanes;
+  SyncILULate *late;
+  int         *key;
   double       ahead;
 
   PetscFunctionBegin;
-  PlanCall(LanesAtOnce(plan, t->rows, &lanes, &polls));
-  if (!polls) PetscFunctionReturn(PETSC_SUCCESS);
-  limit = polls << lanes;
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &key));
   CallCUDA(cudaMemcpyAsync(key, level, n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, limit, key, plan->stream));
-  PlanCall(OrderCreate(plan, &t->memory, t->part, key, levels, SYNCILU_WIDTH_BITS, &t->order));
+  PlanCall(OrderCreateByLevel(plan, &t->memory, t->part, key, levels, bits + SYNCILU_WIDTH_BITS, &t->order));
   Begin(t->rows, &t->order, lanes, 0, e);
+  e->ell.by_level = polls;
   PlanCall(Cut(plan, &t->memory, t->rows, &t->order, t->order.key, limit, e));
-  if (Padded(e, t->rows, SYNCILU_BY_LEVEL_PADDING)) {
+  if (most > 0.0 && Padded(e, t->rows, most)) {
     PetscCall(PlanRelease(plan, &t->memory, memory));
+    e->ell.by_level = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(Finish(plan, &t->memory, t->rows, &t->order, e));
-  ahead           = SYNCILU_BY_LEVEL_POLLING * (double)levels / PetscMax(1, e->ell.slices);
-  t->throttle     = OrderThrottle(t->order.level_rows, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
-  t->lanes        = lanes;
-  e->ell.by_level = polls;
+  PlanCall(PlanAlloc(plan, &t->memory, n * sizeof(*late), &late));
+  PlanLaunch(SyncILUKernelLateEntries(e->ell, late, plan->stream));
+  e->ell.late = late;
+  ahead       = SYNCILU_BY_LEVEL_POLLING * (double)levels / PetscMax(1, e->ell.slices);
+  t->throttle = OrderThrottle(t->order.level_rows, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
+  t->lanes    = lanes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,14 +229,17 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 {
   Plan     *plan  = t->plan;
   const int lanes = t->lanes, n = plan->pattern.n, memory = t->memory.n;
-  int      *level, levels;
+  int      *level, levels, at_once, polls;
   PetscBool may, sort;
 
   PetscFunctionBegin;
   PlanCall(PlanGetLevels(plan, t->part, &level, &levels));
   may = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
-  if (may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels) PlanCall(CreateSlicesByLevel(t, level, levels, e));
-  if (e->ell.by_level) PetscFunctionReturn(PETSC_SUCCESS);
+  if (may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels) {
+    PlanCall(EllLanesAtOnce(plan, t->rows, &at_once, &polls));
+    if (polls) PlanCall(EllCreateByLevel(t, level, levels, 0, at_once, polls, SYNCILU_BY_LEVEL_PADDING, e));
+    if (e->ell.by_level) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   sort = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
   sort = (PetscBool)(may && (sort || t->rows.longest > LongRow(lanes)));
   for (;;) {
@@ -261,15 +279,15 @@ static PetscErrorCode Create_Ell(Triangle *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PETSC_INTERN const SolveOps SyncILUSolveEllOps;
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveClusterOps;
 
-/* The sliced ELL of a triangle, NULL if it has another strategy. */
+/* The sliced ELL of a triangle, NULL if its strategy has none. */
 const Ell *TriangleGetEll(const Triangle *t)
 {
-  return t->ops == &SyncILUSolveEllOps ? (const Ell *)t->data : NULL;
+  return t->ops == &SyncILUSolveEllOps || t->ops == &SyncILUSolveClusterOps ? (const Ell *)t->data : NULL;
 }
 
-static PetscErrorCode Update_Ell(Triangle *t, const Factor *factor)
+PetscErrorCode EllUpdate(Triangle *t, const Factor *factor)
 {
   Plan                 *plan = t->plan;
   const Ell            *e    = (const Ell *)t->data;
@@ -305,11 +323,12 @@ static PetscErrorCode Solve_Ell(const Triangle *t, const SyncILUDeviceSolve *s)
    A factorization writes the rows of W where their triangular solve reads them. Nobody writes the padding
    afterwards.
 */
-static PetscErrorCode Rows_Ell(Triangle *t, SyncILUSlicedRows *rows)
+PetscErrorCode EllRows(Triangle *t, SyncILUSlicedRows *rows)
 {
-  Plan      *plan = t->plan;
-  const Ell *e    = (const Ell *)t->data;
-  unsigned  *begin;
+  Plan          *plan = t->plan;
+  const Ell     *e    = (const Ell *)t->data;
+  unsigned      *begin;
+  unsigned char *stride = NULL;
 
   PetscFunctionBegin;
   if (e->entries > UINT_MAX) {
@@ -319,16 +338,21 @@ static PetscErrorCode Rows_Ell(Triangle *t, SyncILUSlicedRows *rows)
   }
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n * sizeof(unsigned), &begin));
   plan->taken += (PetscInt64)t->memory.piece[t->memory.n - 1].bytes;
-  PlanLaunch(SyncILUKernelRowBegins(e->ell, begin, plan->stream));
+  if (e->ell.by_level) {
+    PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n, &stride));
+    plan->taken += (PetscInt64)t->memory.piece[t->memory.n - 1].bytes;
+  }
+  PlanLaunch(SyncILUKernelRowBegins(e->ell, begin, stride, plan->stream));
   CallCUDA(cudaMemsetAsync(e->ell.val, 0, e->entries * plan->size, plan->stream));
-  rows->val   = e->ell.val;
-  rows->begin = begin;
-  rows->lanes = e->lanes;
-  rows->limit = e->limit;
+  rows->val    = e->ell.val;
+  rows->begin  = begin;
+  rows->stride = stride;
+  rows->lanes  = e->lanes;
+  rows->limit  = e->limit;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Columns_Ell(const Triangle *t, int *col)
+PetscErrorCode EllColumns(const Triangle *t, int *col)
 {
   Plan *plan = t->plan;
 
@@ -337,7 +361,7 @@ static PetscErrorCode Columns_Ell(const Triangle *t, int *col)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Values_Ell(const Triangle *t, void *val)
+PetscErrorCode EllValues(const Triangle *t, void *val)
 {
   Plan *plan = t->plan;
 
@@ -349,8 +373,8 @@ static PetscErrorCode Values_Ell(const Triangle *t, void *val)
 const SolveOps SyncILUSolveEllOps = {.type    = SYNCILU_SOLVE_ELL,
                                      .tiles   = PETSC_TRUE,
                                      .create  = Create_Ell,
-                                     .update  = Update_Ell,
+                                     .update  = EllUpdate,
                                      .solve   = Solve_Ell,
-                                     .rows    = Rows_Ell,
-                                     .columns = Columns_Ell,
-                                     .values  = Values_Ell};
+                                     .rows    = EllRows,
+                                     .columns = EllColumns,
+                                     .values  = EllValues};

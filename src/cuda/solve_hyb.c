@@ -27,7 +27,7 @@ static PetscErrorCode Create_Hyb(Triangle *t)
     PetscCall(PetscInfo(NULL, "Solve strategy hyb: %d warps have room for 32 entries each, for %d in all\n", ell->slices, t->rows.entries));
   mark = plan->scratch.n;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)ell->slices * sizeof(int), &width));
-  PlanLaunch(SyncILUKernelSliceWidths(t->rows, t->order.row, ell->slices, slice, width, plan->stream));
+  PlanLaunch(SyncILUKernelSliceWidths(t->rows, t->order.row, 0, ell->slices, slice, width, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PlanCall(PlanAlloc(plan, &t->memory, entries * sizeof(int), &col));
   PlanCall(PlanAlloc(plan, &t->memory, entries * plan->size, &ell->val));

@@ -3,9 +3,10 @@
 */
 #include "cuda.h"
 
-PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps;
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps;
 
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps, NULL};
+const SolveOps *const SyncILUCUDASolves[] =
+  {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps, &SyncILUSolveClusterOps, NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
   SyncILUFactorParallelOps, SyncILUFactorLevelsetOps;
@@ -16,6 +17,28 @@ PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, Syn
 */
 const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,
                                                &SyncILUFactorSharedOps,   &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
+
+/* Why a strategy does not fit pattern or device; nothing if it does. */
+static PetscErrorCode SolveFits(Plan *plan, const SolveOps *ops, char why[], size_t len)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2 && !why[0] && ops->fits; k++) PetscCall((*ops->fits)(plan, k ? PART_U : PART_L, why, len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t len)
+{
+  Plan *plan = &((CUDA *)e->data)->plan;
+  int   before;
+
+  PetscFunctionBegin;
+  PetscCall(PlanEnter(plan, &before));
+  for (int s = 0; SyncILUCUDASolves[s]; s++) {
+    if (SyncILUCUDASolves[s]->type == solve) PetscCall(SolveFits(plan, SyncILUCUDASolves[s], why, len));
+  }
+  PetscCall(PlanLeave(plan, before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /*
    ChooseSolve - the strategy of the triangular solves: the one that is asked for; auto takes the first of the
@@ -30,7 +53,7 @@ const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncI
 .  ops - the strategy
 
    Errors:
-   PETSC_ERR_SUP with the reason if the strategy that is asked for does not fit the pattern.
+   PETSC_ERR_SUP with the reason if the strategy that is asked for does not fit the pattern or the device.
 */
 PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 {
@@ -42,11 +65,61 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 
     *ops = SyncILUCUDASolves[s];
     if (asked != SYNCILU_SOLVE_AUTO && asked != (*ops)->type) continue;
-    for (int k = 0; k < 2 && !why[0] && (*ops)->fits; k++) PetscCall((*(*ops)->fits)(plan, k ? PART_U : PART_L, why, sizeof(why)));
+    PetscCall(SolveFits(plan, *ops, why, sizeof(why)));
     if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCheck(asked == SYNCILU_SOLVE_AUTO, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_solve %s: %s", SyncILUSolves[asked], why);
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_solve %s: the CUDA backend has no such strategy", SyncILUSolves[asked]);
+}
+
+/*
+   ChooseNarrow - whether auto had better solve with one cluster of blocks: where levels have few rows, the way of
+   a value from row to row is what a solve costs, and within a cluster it is the shortest
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan, with its statistics
+-  ops  - the strategy that ChooseSolve() has found
+
+   Output Parameters:
++  ops - the strategy
+-  why - the reason, empty if there is none
+
+   Note:
+   One cluster has a part of the multiprocessors, and starts later than other kernels. The constants are in
+   kernels/tuning.h.
+*/
+PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t len)
+{
+  char   unfit[128] = "";
+  double slices[2]  = {0.0, 0.0};
+  int   *level, levels, lanes, polls;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || plan->tiled || !plan->pattern.n)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
+  if (unfit[0] || plan->unfit[0]) { /* other strategies may have the memory that this one lacks */
+    plan->unfit[0] = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+  plan->level[0] = level; /* for the triangle */
+  if (PetscMin(plan->levels[0], plan->levels[1]) < SYNCILU_CLUSTER_LEVELS) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    SyncILUDeviceTriangle t;
+
+    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
+    PlanCall(EllLanesAtOnce(plan, t, &lanes, &polls));
+    slices[k] = (double)plan->pattern.n * (double)(1 << lanes) / (32.0 * (double)plan->levels[k]);
+  }
+  if (PetscMax(slices[0], slices[1]) > SYNCILU_CLUSTER_SLICES) PetscFunctionReturn(PETSC_SUCCESS);
+  *ops = &SyncILUSolveClusterOps;
+  PetscCall(
+    PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which a cluster goes through faster", slices[0], slices[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -59,11 +132,12 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
   double          time = 0.0;
 
   for (int k = 0; k < 2; k++) {
-    const Ell *e      = TriangleGetEll(t[k]);
-    const int  levels = plan->tiled ? plan->tile_levels[k] : plan->levels[k];
+    const Ell   *e      = TriangleGetEll(t[k]);
+    const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
+    const int    levels = plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 
     if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
-    else time += levels * (double)(e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP);
+    else time += levels * hop;
   }
   return 1e-6 * time;
 }

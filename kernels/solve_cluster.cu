@@ -1,0 +1,410 @@
+/*
+   Solve strategy cluster: one cluster of thread blocks goes through all levels, and each row pushes its value
+   into the shared memory of the blocks that wait for it. Where levels have few rows, the way of a value from
+   row to row is what a solve costs, and through shared memory it is a third of that through the L2 cache.
+
+   The rows of a level are dealt to the blocks so that most are where the row is that they wait for last. Slices
+   end with the rows of a level and block; those of a block are dealt in turn to its warps. A warp fetches what
+   it can of its next slice while it waits for the values of the present one.
+
+   Each block has a ring of the last values by their positions, of four segments; a warp is in the segment where
+   its slice begins. It reads what is in that segment or the one before from the ring of its own block, and older
+   values, which are long there, from x in device memory.
+
+   One warp of each block is its keeper. Once all others are in segment s or a later one, none reads segment
+   s - 2 any more: the keeper fills it with NaN sentinels and tells the keepers of all blocks that this one has
+   come to s. A slice that ends in segment s pushes into places that segment s - 4 had, so its warp first waits
+   until its keeper has heard that all blocks have come to s - 2.
+
+   Progress: all blocks of a cluster run at the same time, and each warp goes through its slices in the order of
+   the levels. So that slice of all that are not finished which comes first is at work. It waits for finished
+   slices alone: for their values, and for warps that have left segments before its own, as the keepers say, which
+   wait for nobody but them.
+
+   Memory order: values are their own flags, and stored and polled relaxed. A warp releases its word behind its
+   last read of a segment, and its keeper acquires that before it fills it. A keeper's sentinels come before the
+   release of its word, which the other keepers acquire, before they release theirs to their warps, before these
+   push. Only keepers release and acquire across blocks: that waits until all that they have stored can be seen
+   everywhere, which takes a warp with its solution on the way to memory longer than several levels.
+*/
+#include "solve_cluster.h"
+#include "cluster.cuh"
+#include "ell.cuh"
+
+using namespace syncilu;
+
+namespace
+{
+
+constexpr int BLOCKS = SYNCILU_CLUSTER_BLOCKS, WARPS = SYNCILU_CLUSTER_WARPS, SEGMENT = SYNCILU_CLUSTER_SEGMENT, RING = 4 * SEGMENT;
+constexpr int THREADS = 32 * (WARPS + 1), DONE = INT_MAX, FREE = 2;
+static_assert(BLOCKS <= 1 << SYNCILU_CLUSTER_BITS && BLOCKS <= 32 && WARPS <= 31 && (RING & (RING - 1)) == 0,
+              "a bit a block, a lane a warp, places by the lowest bits of a position");
+
+/*
+   The shared memory of a block: its ring, segments to which blocks have come and in which its warps are, and the
+   last one into which they may push.
+*/
+struct Shared {
+  double ring[RING];
+  int    come[BLOCKS], at[WARPS], free;
+};
+
+/* The segment from which on a slice reads values in the ring, and the position where it begins. */
+__device__ __forceinline__ int first_in_ring(const SyncILUSlice &d)
+{
+  return (d.first / SEGMENT - 1) * SEGMENT;
+}
+
+template <typename V>
+struct InRing {
+  static constexpr bool NEAR = true;
+
+  typedef unsigned Place; /* an address in shared memory */
+  const V         *x;
+  V               *ring;
+  int              first; /* position from which on values are in the ring */
+  const unsigned  *reader;
+  unsigned         rank, blocks; /* this block, and those that read the value of the row */
+  V               *far;          /* the place of the value in another block, if one reads it there */
+
+  __device__ __forceinline__ V    *in_ring(int position) const { return ring + (position & (RING - 1)); }
+  __device__ __forceinline__ Place place(int position) const { return shared_address(in_ring(position)); }
+  __device__ __forceinline__ void  load(int position, V *y) const
+  {
+    if (position < first) *y = load_relaxed(x + position);
+    else poison(*y);
+  }
+  __device__ __forceinline__ void settle(int position, V *y) const
+  {
+    if (position < first) {
+      while (!is_set(*y)) *y = load_relaxed(x + position); /* no position: zero, which is set */
+    }
+  }
+  __device__ __forceinline__ void again(Place p, V *y) const { load_shared_if(!is_set(*y), p, y); }
+  __device__ __forceinline__ void begin(int position) { blocks = reader[position]; }
+  __device__ __forceinline__ void aim(int position)
+  {
+    const unsigned others = blocks & ~(1u << rank);
+
+    far = others ? in_block(in_ring(position), (unsigned)__ffs((int)others) - 1) : nullptr;
+  }
+  __device__ __forceinline__ void publish(const SyncILUDeviceSolve &s, int n, int group, int position, size_t to, const V *sum) const
+  {
+    const V v = clean(*sum);
+
+    store_shared_if(blocks >> rank & 1, place(position), v);
+    store_cluster_if(far != nullptr, far, v);
+    unsigned left = blocks & ~(1u << rank);
+    for (left &= left - 1; left; left &= left - 1) store_cluster_if(true, in_block(in_ring(position), (unsigned)__ffs((int)left) - 1), v);
+    write_solution<V, 1>(s, n, group, position, to, sum);
+  }
+};
+
+/*
+   Makes room in the ring of this block behind its warps, and tells them how far they may push, until all of
+   them are done.
+*/
+__device__ __forceinline__ void keep(Shared &mine, unsigned rank)
+{
+  const int lane = threadIdx.x & 31;
+
+  for (int come = 0, free = FREE; come != DONE; __nanosleep(SYNCILU_THROTTLE_PAUSE)) {
+    const int now = __reduce_min_sync(FULL, lane < WARPS ? load_acquire_shared(&mine.at[lane]) : DONE);
+    const int all = __reduce_min_sync(FULL, lane < BLOCKS ? load_acquire_cluster(&mine.come[lane]) : DONE);
+
+    __syncwarp(); /* what each lane has acquired comes before what any of them does */
+    if (all > free - FREE) {
+      free = all == DONE ? DONE : all + FREE;
+      if (lane == 0) store_release_shared(&mine.free, free);
+    }
+    if (now == come) continue;
+    for (int s = max(come - 1, 0); now != DONE && s < now - 1; s++) {
+      for (int k = lane; k < SEGMENT; k += 32) poison(mine.ring[(s & 3) * SEGMENT + k]);
+    }
+    __syncwarp(); /* all sentinels are written */
+    if (lane < BLOCKS) store_release_cluster(in_block(&mine.come[rank], lane), now);
+    come = now;
+  }
+}
+
+/* LATE: entries of a row that its first lane waits for last. */
+template <typename V, int LATE>
+__global__ void __launch_bounds__(THREADS) cluster_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDeviceDealt dealt)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(16) unsigned char shared[];
+  Shared                                       &mine = *(Shared *)shared;
+  const int                                     lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const unsigned                                rank = cluster_rank();
+
+  if (rank == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  for (int k = threadIdx.x; k < RING; k += THREADS) poison(mine.ring[k]);
+  if (threadIdx.x < BLOCKS) mine.come[threadIdx.x] = 0;
+  if (threadIdx.x < WARPS) mine.at[threadIdx.x] = 0;
+  if (threadIdx.x == 0) mine.free = FREE;
+  cluster_sync();
+  if (warp < WARPS) {
+    const int                  end = dealt.start[rank + 1];
+    int                        at = 0, free = FREE; /* the segment it is in, and the last one it may push into */
+    int                        k = dealt.start[rank] + warp;
+    LookedUp                   looked; /* of the next slice */
+    Fetched<V, 1, POLLS, LATE> now, next;
+    SyncILUSlice               after; /* the one behind the next */
+    InRing<V>                  where = {(const V *)s.x, mine.ring, 0, dealt.reader, rank, 0, nullptr}, where_next = where;
+
+    if (k < end) {
+      look_up(ell, s, dealt.task[k], looked);
+      fetch(ell, s, 0, looked, now, where);
+    }
+    if (k + WARPS < end) look_up(ell, s, dealt.task[k + WARPS], looked);
+    if (k + 2 * WARPS < end) after = dealt.task[k + 2 * WARPS];
+    for (; k < end; k += WARPS) {
+      const SyncILUSlice d     = now.d;
+      const int          rows  = (d.shape & 7) >= SYNCILU_TASK_ROW ? 1 : d.shape >> 3;
+      const int          first = d.first / SEGMENT, last = (d.first + rows - 1) / SEGMENT;
+
+      /* each of these asks for what the one before it in the next turn needs */
+      if (k + WARPS < end) fetch(ell, s, 0, looked, next, where_next);
+      if (k + 2 * WARPS < end) look_up(ell, s, after, looked);
+      if (k + 3 * WARPS < end) after = dealt.task[k + 3 * WARPS];
+      if (first != at) {
+        __syncwarp(); /* all lanes have read */
+        if (lane == 0) store_release_shared(&mine.at[warp], first);
+        at = first;
+      }
+      if (last > free) {
+        while (__any_sync(FULL, load_acquire_shared(&mine.free) < last)) { }
+        free = last;
+      }
+      where.first = first_in_ring(d);
+      finish(ell, s, 0, now, where);
+      now   = next;
+      where = where_next;
+    }
+    __syncwarp(); /* all lanes have read */
+    if (lane == 0) store_release_shared(&mine.at[warp], DONE);
+  } else keep(mine, rank);
+  cluster_sync(); /* nobody pushes into the memory of a block that has ended */
+#endif
+}
+
+/*
+   Of each position, the highest one that its row waits for, or -1: with the rows sorted by levels, that of a
+   row of the latest level.
+*/
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  latest_kernel(SyncILUDeviceTriangle t, const int *__restrict__ row, const int *__restrict__ position, int *latest)
+{
+  const long long p = global_thread() >> ROW_LANES_LOG;
+  const int       i = p < t.n ? row[p] : -1;
+  int             l = -1;
+
+  if (i >= 0) {
+    for (int e = t.begin[i] + t.skip + (int)(threadIdx.x & (ROW_LANES - 1)); e < t.end[i]; e += ROW_LANES) l = max(l, position[t.col[e]]);
+  }
+  l = max_of_row(l, ROW_LANES);
+  if (i >= 0 && !(threadIdx.x & (ROW_LANES - 1))) latest[p] = l;
+}
+
+/*
+   Deals the rows to the blocks of the cluster, level by level, with one block of threads: each block may have
+   its share of a level, rounded up to whole slices. A row goes where the one is that it waits for last; rows
+   that find no room there, or wait for none, go one after the other where there still is some. In key, by
+   rows, the lowest bits of a level become the block.
+
+   A level waits for the one before it, so what the next one needs of memory is asked for a level ahead, and the
+   blocks of the last rows are in shared memory.
+*/
+__global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(int levels, int lanes, const int *__restrict__ start, const int *__restrict__ row,
+                                                                    const int *__restrict__ latest, int *block, int *__restrict__ key)
+{
+  constexpr int            DEALERS = SYNCILU_CLUSTER_DEAL / 32, NOBODY = BLOCKS, RECENT = 1 << 15;
+  const int                lane = threadIdx.x & 31, warp = threadIdx.x >> 5, slice = 32 >> lanes;
+  const unsigned           before = (1u << lane) - 1;
+  __shared__ int           has[BLOCKS], wish[DEALERS][BLOCKS + 1], left[DEALERS];
+  __shared__ unsigned char recent[RECENT]; /* of the last positions */
+  int                      first = 0, end = start[1], after = start[min(2, levels)];
+  int                      p = (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
+
+  for (int l = 0; l < levels; l++) {
+    const int share = (end - first + BLOCKS - 1) / BLOCKS, most = (share + slice - 1) / slice * slice;
+    const int q = end + (int)threadIdx.x, with_next = q < after ? latest[q] : -1, own_next = q < after ? row[q] : 0, after_next = start[min(l + 3, levels)];
+
+    if (threadIdx.x < BLOCKS) has[threadIdx.x] = 0;
+    for (int base = first; base < end; base += SYNCILU_CLUSTER_DEAL) {
+      p                 = base + (int)threadIdx.x;
+      const bool active = p < end;
+      const int  many   = (min(end - base, SYNCILU_CLUSTER_DEAL) + 31) / 32; /* warps with rows */
+
+      if (base > first) {
+        with = active ? latest[p] : -1;
+        own  = active ? row[p] : 0;
+      }
+      int to = with < 0 ? NOBODY : p - with < RECENT - SYNCILU_CLUSTER_DEAL ? recent[with & (RECENT - 1)] : block[with];
+
+      if (lane <= BLOCKS) wish[warp][lane] = 0;
+      __syncwarp();
+      const unsigned same = __match_any_sync(FULL, to);
+      int            rank = __popc(same & before);
+
+      if (rank == 0) wish[warp][to] = __popc(same);
+      __syncthreads();
+      for (int w = 0; w < warp; w++) rank += wish[w][to];
+      const bool     over = active && (to == NOBODY || has[to] + rank >= most);
+      const unsigned rest = __ballot_sync(FULL, over);
+
+      if (lane == 0) left[warp] = __popc(rest);
+      const bool some = __syncthreads_or(over); /* all have seen what the blocks had */
+      if (threadIdx.x < BLOCKS) {
+        int sum = has[threadIdx.x];
+
+        for (int w = 0; w < many; w++) sum += wish[w][threadIdx.x];
+        has[threadIdx.x] = min(sum, most);
+      }
+      if (some) {
+        int number = __popc(rest & before), all = 0, room;
+
+        __syncthreads();
+        for (int w = 0; w < many; w++) {
+          if (w < warp) number += left[w];
+          all += left[w];
+        }
+        for (int k = 0; k < BLOCKS && over; k++) {
+          to   = (l + k) % BLOCKS;
+          room = most - has[to];
+          if (number < room) break;
+          number -= room;
+        }
+        if (base + SYNCILU_CLUSTER_DEAL < end) { /* more of this level */
+          __syncthreads();                       /* all have seen what the blocks have */
+          if (threadIdx.x == 0) {
+            for (int k = 0; k < BLOCKS && all > 0; k++) {
+              room = min(most - has[(l + k) % BLOCKS], all);
+              has[(l + k) % BLOCKS] += room;
+              all -= room;
+            }
+          }
+        }
+      }
+      if (active) {
+        block[p]                 = to;
+        recent[p & (RECENT - 1)] = (unsigned char)to;
+        key[own]                 = l << SYNCILU_CLUSTER_BITS | to;
+      }
+      __syncthreads();
+    }
+    first = end;
+    end   = after;
+    after = after_next;
+    with  = with_next;
+    own   = own_next;
+  }
+}
+
+/* The block of each task, from the sorted keys of its rows, which have so many lower bits. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK) task_blocks_kernel(SyncILUDeviceEll ell, const int *__restrict__ key, int bits, int *__restrict__ block)
+{
+  const long long k = global_thread();
+
+  if (k < ell.tasks) block[k] = key[ell.task[k].first] >> bits & ((1 << SYNCILU_CLUSTER_BITS) - 1);
+}
+
+/* The tasks block by block, and which blocks read a value from their ring. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  readers_kernel(SyncILUDeviceEll ell, const int *__restrict__ task, const int *__restrict__ block, SyncILUSlice *__restrict__ dealt, unsigned *reader)
+{
+  const long long k = global_thread() >> 5;
+
+  if (k >= ell.tasks) return;
+  const SyncILUSlice d    = ell.task[task[k]];
+  const int          lane = threadIdx.x & 31, lg = d.shape & 7;
+  if (lane == 0) dealt[k] = d;
+  if (lg >= SYNCILU_TASK_ROW || lane >> lg >= d.shape >> 3) return; /* long rows read from device memory */
+  for (int w = 0; w < d.width; w++) {
+    const int c = ell.col[packed_entry(d, lane, w)];
+
+    if (c >= 0 && c >= first_in_ring(d)) atomicOr(reader + c, 1u << block[k]);
+  }
+}
+
+/* A launch of one cluster of blocks. */
+cudaLaunchConfig_t one_cluster(cudaLaunchAttribute *attribute, cudaStream_t stream)
+{
+  cudaLaunchConfig_t config = {};
+
+  attribute->id               = cudaLaunchAttributeClusterDimension;
+  attribute->val.clusterDim.x = BLOCKS;
+  attribute->val.clusterDim.y = 1;
+  attribute->val.clusterDim.z = 1;
+  config.gridDim              = dim3(BLOCKS);
+  config.blockDim             = dim3(THREADS);
+  config.dynamicSmemBytes     = sizeof(Shared);
+  config.stream               = stream;
+  config.attrs                = attribute;
+  config.numAttrs             = 1;
+  return config;
+}
+
+template <typename Kernel>
+cudaError_t allow(Kernel *kernel)
+{
+  const cudaError_t err = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+
+  return err != cudaSuccess ? err : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Shared));
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelClusterFits(int *fits)
+{
+  cudaLaunchAttribute      attribute;
+  const cudaLaunchConfig_t config     = one_cluster(&attribute, nullptr);
+  cudaFuncAttributes       attributes = {};
+  int                      clusters   = 0;
+  cudaError_t              err        = cudaFuncGetAttributes(&attributes, cluster_kernel<double, SYNCILU_LATE_PUSHED>);
+
+  *fits = 0;
+  if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess; /* compiled for a device without, the kernel does nothing */
+  if (err == cudaSuccess) err = allow(cluster_kernel<double, SYNCILU_LATE_PUSHED>);
+  if (err == cudaSuccess) err = allow(cluster_kernel<double, SYNCILU_LATE_FEW>);
+  if (err == cudaSuccess) err = cudaOccupancyMaxActiveClusters(&clusters, cluster_kernel<double, SYNCILU_LATE_PUSHED>, &config);
+  if (err != cudaSuccess) (void)cudaGetLastError();
+  if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
+  *fits = err == cudaSuccess && clusters > 0;
+  return cudaSuccess;
+}
+
+cudaError_t SyncILUKernelClusterLatest(SyncILUDeviceTriangle t, const int *row, const int *position, int *latest, cudaStream_t stream)
+{
+  LAUNCH(latest_kernel, (long long)t.n << ROW_LANES_LOG, stream, t, row, position, latest);
+}
+
+cudaError_t SyncILUKernelClusterDeal(int levels, int lanes, const int *start, const int *row, const int *latest, int *block, int *key, cudaStream_t stream)
+{
+  if (!levels) return cudaSuccess;
+  deal_kernel<<<1, SYNCILU_CLUSTER_DEAL, 0, stream>>>(levels, lanes, start, row, latest, block, key);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelClusterTaskBlocks(SyncILUDeviceEll ell, const int *key, int bits, int *block, cudaStream_t stream)
+{
+  LAUNCH(task_blocks_kernel, ell.tasks, stream, ell, key, bits, block);
+}
+
+cudaError_t SyncILUKernelClusterReaders(SyncILUDeviceEll ell, const int *task, const int *block, SyncILUSlice *dealt, unsigned *reader, cudaStream_t stream)
+{
+  LAUNCH(readers_kernel, 32ll * ell.tasks, stream, ell, task, block, dealt, reader);
+}
+
+cudaError_t SyncILUKernelSolveCluster(SyncILUValueType type, SyncILUDeviceEll ell, SyncILUDeviceDealt dealt, SyncILUDeviceSolve s, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (!ell.n || !s.nrhs) return cudaSuccess;
+  s.throttle = 0; /* warps take their slices in order, and so few do not hold each other up */
+  cudaLaunchAttribute      attribute;
+  const cudaLaunchConfig_t config = one_cluster(&attribute, stream);
+
+  if (dealt.longest <= SYNCILU_LATE_FEW) return cudaLaunchKernelEx(&config, cluster_kernel<double, SYNCILU_LATE_FEW>, ell, s, dealt);
+  return cudaLaunchKernelEx(&config, cluster_kernel<double, SYNCILU_LATE_PUSHED>, ell, s, dealt);
+}
