@@ -45,7 +45,7 @@ __device__ __forceinline__ size_t begin_row(const SyncILUDeviceEll &ell, const S
 */
 template <typename V, int R>
 struct InMemory {
-  static constexpr bool NEAR = false; /* whether a poll takes no longer than to look at what came of the one before */
+  static constexpr bool NEAR = false; /* whether a poll takes less time than a branch on the one before */
 
   typedef int Place;
   const V    *x; /* of the group of right-hand sides */

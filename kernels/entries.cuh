@@ -18,15 +18,15 @@ __device__ __forceinline__ size_t slice_entry(const SyncILUSlice &slice, int lan
   return ((size_t)slice.offset + w) * 32 + lane;
 }
 
-/* Lanes that a packed slice has in memory. */
+/* Lanes that a packed slice has in memory; a part of a long row has all. */
 __device__ __forceinline__ int packed_lanes(const SyncILUSlice &slice)
 {
-  const int lanes = (slice.shape & 7) >= SYNCILU_TASK_ROW ? 32 : (slice.shape >> 3) << (slice.shape & 7); /* a long row has all */
+  const int lanes = (slice.shape & 7) >= SYNCILU_TASK_ROW ? 32 : (slice.shape >> 3) << (slice.shape & 7);
 
   return (lanes + SYNCILU_PACK - 1) / SYNCILU_PACK * SYNCILU_PACK;
 }
 
-/* The same of a packed slice. */
+/* Entry w of a lane of a packed slice. */
 __device__ __forceinline__ size_t packed_entry(const SyncILUSlice &slice, int lane, int w)
 {
   return (size_t)slice.offset * SYNCILU_PACK + (size_t)w * packed_lanes(slice) + lane;

@@ -75,14 +75,19 @@ __device__ __forceinline__ int add_release(int *p, int v)
   return old;
 }
 
+__device__ __forceinline__ unsigned shared_address(const void *p)
+{
+  return (unsigned)__cvta_generic_to_shared(p);
+}
+
 /*
-   The same within a block, in shared memory: as atomic operations, which cost no more there, and which tools
-   that look for races know as such.
+   Relaxed loads and stores within a block, in shared memory: as atomic operations, which cost no more there, and
+   which tools that look for races know as such.
 */
 __device__ __forceinline__ int load_relaxed_shared(int *p)
 {
   int v;
-  asm volatile("atom.relaxed.cta.shared.or.b32 %0, [%1], 0;" : "=r"(v) : "r"((unsigned)__cvta_generic_to_shared(p)) : "memory");
+  asm volatile("atom.relaxed.cta.shared.or.b32 %0, [%1], 0;" : "=r"(v) : "r"(shared_address(p)) : "memory");
   return v;
 }
 
@@ -90,30 +95,24 @@ __device__ __forceinline__ int load_relaxed_shared(int *p)
 __device__ __forceinline__ double load_relaxed_shared(double *p)
 {
   unsigned long long v;
-  asm volatile("atom.relaxed.cta.shared.cas.b64 %0, [%1], 0, 0;" : "=l"(v) : "r"((unsigned)__cvta_generic_to_shared(p)) : "memory");
+  asm volatile("atom.relaxed.cta.shared.cas.b64 %0, [%1], 0, 0;" : "=l"(v) : "r"(shared_address(p)) : "memory");
   return __longlong_as_double((long long)v);
 }
 
 __device__ __forceinline__ void store_relaxed_shared(double *p, double v)
 {
-  asm volatile("{\n.reg .b64 old;\natom.relaxed.cta.shared.exch.b64 old, [%0], %1;\n}" ::"r"((unsigned)__cvta_generic_to_shared(p)),
-               "l"(__double_as_longlong(v))
-               : "memory");
+  asm volatile("{\n.reg .b64 old;\natom.relaxed.cta.shared.exch.b64 old, [%0], %1;\n}" ::"r"(shared_address(p)), "l"(__double_as_longlong(v)) : "memory");
 }
 
 __device__ __forceinline__ void store_relaxed_shared(int *p, int v)
 {
-  asm volatile("{\n.reg .b32 old;\natom.relaxed.cta.shared.exch.b32 old, [%0], %1;\n}" ::"r"((unsigned)__cvta_generic_to_shared(p)), "r"(v) : "memory");
-}
-
-__device__ __forceinline__ unsigned shared_address(const void *p)
-{
-  return (unsigned)__cvta_generic_to_shared(p);
+  asm volatile("{\n.reg .b32 old;\natom.relaxed.cta.shared.exch.b32 old, [%0], %1;\n}" ::"r"(shared_address(p)), "r"(v) : "memory");
 }
 
 /*
-   Values that are their own flags, in the shared memory of this block or another of the cluster, if on is set.
-   With predicates: where a value is passed on from row to row, branches take as long as the way of the value.
+   Values that are their own flags, in the shared memory of this block or another of the cluster, if `on`. They
+   may come from all blocks of the cluster. With predicates: where a value is passed on from row to row, a branch
+   takes as long as the way of the value. Not as atomic operations, which take longer.
 */
 __device__ __forceinline__ void load_shared_if(bool on, unsigned p, double *v)
 {
@@ -133,7 +132,7 @@ __device__ __forceinline__ void store_cluster_if(bool on, double *p, double v)
   asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.relaxed.cluster.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
 }
 
-/* A number that announces what this thread did before, to its own block; to any block of the cluster. */
+/* Numbers that announce what a thread did before: to its own block, then to any block of the cluster. */
 __device__ __forceinline__ void store_release_shared(int *p, int v)
 {
   asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(p)), "r"(v) : "memory");

@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(THREADS) cluster_kernel(SyncILUDeviceEll ell, 
   cluster_sync();
   if (warp < WARPS) {
     const int                  end = dealt.start[rank + 1];
-    int                        at = 0, free = FREE; /* the segment it is in, and the last one it may push into */
+    int                        at = 0, free = FREE; /* its segment, and the last one it may push into */
     int                        k = dealt.start[rank] + warp;
     LookedUp                   looked; /* of the next slice */
     Fetched<V, 1, POLLS, LATE> now, next;
@@ -365,7 +365,8 @@ cudaError_t SyncILUKernelClusterFits(int *fits)
   cudaError_t              err        = cudaFuncGetAttributes(&attributes, cluster_kernel<double, SYNCILU_LATE_PUSHED>);
 
   *fits = 0;
-  if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess; /* compiled for a device without, the kernel does nothing */
+  /* compiled for a device without clusters, the kernel does nothing */
+  if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess;
   if (err == cudaSuccess) err = allow(cluster_kernel<double, SYNCILU_LATE_PUSHED>);
   if (err == cudaSuccess) err = allow(cluster_kernel<double, SYNCILU_LATE_FEW>);
   if (err == cudaSuccess) err = cudaOccupancyMaxActiveClusters(&clusters, cluster_kernel<double, SYNCILU_LATE_PUSHED>, &config);

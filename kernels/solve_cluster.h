@@ -24,7 +24,7 @@ typedef struct {
   const SyncILUSlice *task;    /* those of one block after those of the other, each block's by levels */
   const int          *start;   /* of each block's, and the end */
   int                 longest; /* most entries of a row */
-  const unsigned     *reader;  /* of each position, a bit for each block that reads its value from shared memory */
+  const unsigned     *reader;  /* of each position, a bit a block that reads its value from shared memory */
 } SyncILUDeviceDealt;
 
 /*

@@ -146,7 +146,7 @@ typedef struct {
      the arrays on the host.
   */
   PetscErrorCode (*fingerprint)(SyncILUEngine, const SyncILUCSR *, PetscInt64[2]);
-  /* Of a planned engine on a device: why a solve strategy is none for its pattern or device; nothing if it is. */
+  /* Of a planned engine on a device: why a solve strategy does not suit its pattern or device; empty if it does. */
   PetscErrorCode (*fits)(SyncILUEngine, SyncILUSolve, char *, size_t);
   /* Called when the package is finalized. NULL: nothing to do. */
   PetscErrorCode (*finalize)(void);

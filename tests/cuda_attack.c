@@ -348,7 +348,8 @@ static PetscErrorCode TestOccupied(Occupier o, PetscBool pulses, const char *pat
 
     SettingsFor(&s, k, 0.0, &settings);
     settings.analysis = analysis;
-    if (!pulses && settings.solve == SYNCILU_SOLVE_CLUSTER) continue; /* a cluster begins once there is room for all of its blocks */
+    /* a cluster begins once there is room for all of its blocks, which is not on one multiprocessor */
+    if (!pulses && settings.solve == SYNCILU_SOLVE_CLUSTER) continue;
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s, update %s, solve %s, analysis %s", pattern, SyncILUUpdates[settings.update], SyncILUSolves[settings.solve],
                             SyncILUAnalyses[analysis]));
     /*

@@ -534,7 +534,7 @@ static PetscErrorCode TestView(PetscRandom rand)
     for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(said); l++) {
       CHECK(CheckViewSays(text, said[l].key, said[l].value), "%s: the view lacks \"%s: %s\":\n%s", matrices[m], said[l].key, said[l].value, text);
     }
-    /* of these it alone has a chain of narrow levels that another ordering shortens by much, unless a cluster goes through them */
+    /* of these it alone has a long chain of narrow levels, and is advised unless a cluster goes through them */
     PetscCall(PetscStrcmp(matrices[m], "5pt_rcm", &narrow));
     CHECK(CheckViewSays(text, "advice", "") == (PetscBool)(narrow && !CheckViewSays(text, "solve", "cluster")),
           "%s, does the view advise another ordering?\n%s", matrices[m], text);

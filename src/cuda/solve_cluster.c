@@ -42,7 +42,8 @@ static PetscErrorCode Deal(Triangle *t, int *level, int levels, int lanes)
   CallCUDA(cudaMemsetAsync(width, 0, sizeof(*width), plan->stream));
   PlanLaunch(SyncILUKernelLevelWidth(plan->pattern.n, levels, order.key, 0, start, width, plan->stream));
   PlanLaunch(SyncILUKernelClusterLatest(t->rows, order.row, position, latest, plan->stream));
-  PlanLaunch(SyncILUKernelClusterDeal(levels, lanes, start, order.row, latest, position, level, plan->stream)); /* nobody needs positions any more */
+  /* nobody needs positions any more */
+  PlanLaunch(SyncILUKernelClusterDeal(levels, lanes, start, order.row, latest, position, level, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -124,7 +124,7 @@ void     give_way(Place);
 void    *static_shared(const void *key, size_t bytes);
 void    *dynamic_shared();
 unsigned cluster_rank();                              /* of the block */
-void    *cluster_shared(const void *, unsigned rank); /* the same dynamic shared memory in another block of the cluster */
+void    *cluster_shared(const void *, unsigned rank); /* the same place in another block of the cluster */
 void     meet_cluster(Place);                         /* a barrier of the cluster */
 unsigned shared_address(const void *);
 void    *shared_pointer(unsigned);
