@@ -153,6 +153,22 @@ __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const Sync
 }
 
 /*
+   The slice and the group of R right-hand sides that this warp is to solve for; false if there are none left. All threads
+   of the block must call it, once.
+*/
+template <int R>
+__device__ __forceinline__ bool take_task(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, SyncILUSlice *d, int *group)
+{
+  const int groups = (s.nrhs + R - 1) / R;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)ell.tasks * groups) return false;
+  *d = ell.task[split_ticket<R>(t, groups, group)];
+  return true;
+}
+
+/*
    The lanes of a row poll up to POLLS entries each at the same time. All rows of a warp go round one loop, in
    which those that have what they need are finished: rows of a slice may depend on each other.
 */
@@ -160,111 +176,106 @@ template <typename V, int R, int MODE, bool PACKED>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   ell_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)
 {
-  const int    lane    = threadIdx.x & 31;
-  const int    groups  = (s.nrhs + R - 1) / R;
-  const Ticket tickets = (Ticket)ell.tasks * groups;
+  const int    lane = threadIdx.x & 31;
+  int          group;
+  SyncILUSlice d;
 
-  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
-  const Ticket t = take_ticket(s.ticket);
-  if (t < tickets) {
-    int                group;
-    const SyncILUSlice d  = ell.task[split_ticket<R>(t, groups, &group)];
-    const int          lg = d.shape & 7, lanes = 1 << lg;
-    if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE, PACKED>(ell, s, piv, pivot, status, d, group, in_memory<V, R>(s, ell.n, group));
-    const int      sub = lane & (lanes - 1), position = d.first + (lane >> lg);
-    const bool     active = lane >> lg < d.shape >> 3;
-    const unsigned mask   = (lg == 5 ? FULL : ((1u << lanes) - 1) << (lane & ~(lanes - 1)));
-    const V       *x      = (V *)s.x + (size_t)group * ell.n * R;
-    V              sum[R], v[POLLS], y[POLLS][R], scale = 1;
-    const V       *from[POLLS]; /* where y comes from; NULL where the slice is padded */
-    int            w     = 0;
-    size_t         to    = 0; /* PIVOTS: the row */
-    bool           ready = !active || d.width == 0, done = !active;
+  if (!take_task<R>(ell, s, &d, &group)) return;
+  const int lg = d.shape & 7, lanes = 1 << lg;
+  if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE, PACKED>(ell, s, piv, pivot, status, d, group, in_memory<V, R>(s, ell.n, group));
+  const int      sub = lane & (lanes - 1), position = d.first + (lane >> lg);
+  const bool     active = lane >> lg < d.shape >> 3;
+  const unsigned mask   = (lg == 5 ? FULL : ((1u << lanes) - 1) << (lane & ~(lanes - 1)));
+  const V       *x      = (V *)s.x + (size_t)group * ell.n * R;
+  V              sum[R], v[POLLS], y[POLLS][R], scale = 1;
+  const V       *from[POLLS]; /* where y comes from; NULL where the slice is padded */
+  int            w     = 0;
+  size_t         to    = 0; /* PIVOTS: the row */
+  bool           ready = !active || d.width == 0, done = !active;
 
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) {
-      const int c = k < d.width && active ? ell.col[entry_of<PACKED>(d, lane, k)] : -1;
+  for (int k = 0; k < POLLS; k++) {
+    const int c = k < d.width && active ? ell.col[entry_of<PACKED>(d, lane, k)] : -1;
 
-      v[k]    = k < d.width && active ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, k)] : V(0);
-      from[k] = c < 0 ? nullptr : x + (size_t)c * R;
-    }
+    v[k]    = k < d.width && active ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, k)] : V(0);
+    from[k] = c < 0 ? nullptr : x + (size_t)c * R;
+  }
 #pragma unroll
-    for (int r = 0; r < R; r++) sum[r] = V(0);
-    if (active && sub == 0) {
-      if (MODE == PLAIN && s.scale) scale = ((const V *)s.scale)[position];
-      to = begin_row<V, R, MODE>(ell, s, piv, group, position, sum);
-    }
-    wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
+  for (int r = 0; r < R; r++) sum[r] = V(0);
+  if (active && sub == 0) {
+    if (MODE == PLAIN && s.scale) scale = ((const V *)s.scale)[position];
+    to = begin_row<V, R, MODE>(ell, s, piv, group, position, sum);
+  }
+  wait_for_ancestor(x + (size_t)(d.first - s.throttle) * R, s.throttle > 0 && d.first >= s.throttle);
 #pragma unroll
-    for (int k = 0; k < POLLS; k++) {
+  for (int k = 0; k < POLLS; k++) {
 #pragma unroll
-      for (int r = 0; r < R; r++) y[k][r] = V(0);
-      if (from[k]) load_values<V, R>(from[k], y[k]);
-    }
-    for (;;) {
-      bool all = true;
+    for (int r = 0; r < R; r++) y[k][r] = V(0);
+    if (from[k]) load_values<V, R>(from[k], y[k]);
+  }
+  for (;;) {
+    bool all = true;
 
 #pragma unroll
-      for (int k = 0; k < POLLS; k++) all &= are_set<V, R>(y[k]);
-      if (all && !ready) {
+    for (int k = 0; k < POLLS; k++) all &= are_set<V, R>(y[k]);
+    if (all && !ready) {
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        if (from[k]) { /* not a product with zero: padding must not read another row's infinity */
+#pragma unroll
+          for (int r = 0; r < R; r++) sum[r] -= v[k] * y[k][r];
+        }
+      }
+      w += POLLS;
+      ready = w >= d.width;
+      if (!ready) {
 #pragma unroll
         for (int k = 0; k < POLLS; k++) {
-          if (from[k]) { /* not a product with zero: padding must not read another row's infinity */
-#pragma unroll
-            for (int r = 0; r < R; r++) sum[r] -= v[k] * y[k][r];
-          }
-        }
-        w += POLLS;
-        ready = w >= d.width;
-        if (!ready) {
-#pragma unroll
-          for (int k = 0; k < POLLS; k++) {
-            const int c = w + k < d.width ? ell.col[entry_of<PACKED>(d, lane, w + k)] : -1;
+          const int c = w + k < d.width ? ell.col[entry_of<PACKED>(d, lane, w + k)] : -1;
 
-            v[k]    = w + k < d.width ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, w + k)] : V(0);
-            from[k] = c < 0 ? nullptr : x + (size_t)c * R;
-          }
+          v[k]    = w + k < d.width ? ((const V *)ell.val)[entry_of<PACKED>(d, lane, w + k)] : V(0);
+          from[k] = c < 0 ? nullptr : x + (size_t)c * R;
+        }
 #pragma unroll
-          for (int k = 0; k < POLLS; k++) {
+        for (int k = 0; k < POLLS; k++) {
 #pragma unroll
-            for (int r = 0; r < R; r++) y[k][r] = V(0);
-            if (from[k]) load_values<V, R>(from[k], y[k]);
-          }
+          for (int r = 0; r < R; r++) y[k][r] = V(0);
+          if (from[k]) load_values<V, R>(from[k], y[k]);
         }
       }
-      bool fire = !done && ready;
-      if (lg) {
-        const unsigned lanes_ready = __ballot_sync(FULL, ready); /* by all lanes, also those that are done */
-
-        fire = !done && (lanes_ready & mask) == mask;
-        if (__any_sync(FULL, fire)) {
-#pragma unroll
-          for (int r = 0; r < R; r++) {
-            const V q = sum_of_row(sum[r], lanes);
-
-            if (fire) sum[r] = q;
-          }
-        }
-      }
-      if (fire) {
-        if (sub == 0) {
-          if (MODE == PLAIN) {
-#pragma unroll
-            for (int r = 0; r < R; r++) sum[r] *= scale;
-          } else {
-            sum[0]    = judge(piv, (int)to, sum[0], status);
-            pivot[to] = sum[0];
-            sum[0]    = V(1) / sum[0];
-          }
-          write_solution<V, R>(s, ell.n, group, position, to, sum);
-        }
-        done = true;
-      }
-      if (__all_sync(FULL, done)) break;
-#pragma unroll
-      for (int k = 0; k < POLLS; k++)
-        if (!are_set<V, R>(y[k])) load_values<V, R>(from[k], y[k]);
     }
+    bool fire = !done && ready;
+    if (lg) {
+      const unsigned lanes_ready = __ballot_sync(FULL, ready); /* by all lanes, also those that are done */
+
+      fire = !done && (lanes_ready & mask) == mask;
+      if (__any_sync(FULL, fire)) {
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+          const V q = sum_of_row(sum[r], lanes);
+
+          if (fire) sum[r] = q;
+        }
+      }
+    }
+    if (fire) {
+      if (sub == 0) {
+        if (MODE == PLAIN) {
+#pragma unroll
+          for (int r = 0; r < R; r++) sum[r] *= scale;
+        } else {
+          sum[0]    = judge(piv, (int)to, sum[0], status);
+          pivot[to] = sum[0];
+          sum[0]    = V(1) / sum[0];
+        }
+        write_solution<V, R>(s, ell.n, group, position, to, sum);
+      }
+      done = true;
+    }
+    if (__all_sync(FULL, done)) break;
+#pragma unroll
+    for (int k = 0; k < POLLS; k++)
+      if (!are_set<V, R>(y[k])) load_values<V, R>(from[k], y[k]);
   }
 }
 
@@ -500,13 +511,10 @@ __device__ __forceinline__ void finish(const SyncILUDeviceEll &ell, const SyncIL
 template <typename V, int R, int P>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) by_level_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s)
 {
-  const int groups = (s.nrhs + R - 1) / R;
+  int          group;
+  SyncILUSlice d;
 
-  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
-  const Ticket t = take_ticket(s.ticket);
-  if (t >= (Ticket)ell.tasks * groups) return;
-  int                                      group;
-  const SyncILUSlice                       d     = ell.task[split_ticket<R>(t, groups, &group)];
+  if (!take_task<R>(ell, s, &d, &group)) return;
   auto                                     where = in_memory<V, R>(s, ell.n, group);
   LookedUp                                 looked;
   Fetched<V, R, P, SYNCILU_LATE_IN_MEMORY> f;
@@ -591,16 +599,13 @@ template <typename V, int R, int MODE, int E>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
   tile_kernel(SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, V *__restrict__ pivot, SyncILUDeviceStatus *status)
 {
-  const int lane   = threadIdx.x & 31;
-  const int groups = (s.nrhs + R - 1) / R;
+  const int    lane = threadIdx.x & 31;
+  int          group;
+  SyncILUSlice d;
 
-  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
-  const Ticket t = take_ticket(s.ticket);
-  if (t >= (Ticket)ell.tasks * groups) return;
-  int                group;
-  const SyncILUSlice d  = ell.task[split_ticket<R>(t, groups, &group)];
-  const int          lg = d.shape & 7, lanes = 1 << lg;
-  const auto         where = in_memory<V, R>(s, ell.n, group);
+  if (!take_task<R>(ell, s, &d, &group)) return;
+  const int  lg = d.shape & 7, lanes = 1 << lg;
+  const auto where = in_memory<V, R>(s, ell.n, group);
 
   if (lg >= SYNCILU_TASK_ROW) return long_row<V, R, MODE, false>(ell, s, piv, pivot, status, d, group, where);
   const int  sub = lane & (lanes - 1), position = d.first + (lane >> lg);

@@ -26,6 +26,28 @@ __global__ void long_lengths_kernel(int n, const int *__restrict__ ptr, int shar
   if (i < n) length[i] = ptr[i + 1] - ptr[i] > shared ? ptr[i + 1] - ptr[i] : 0;
 }
 
+/* The entries of W of each row sorted by the positions of their reference rows, by one warp. */
+__global__ void turns_kernel(SyncILUDevicePattern p, const int *__restrict__ position, unsigned char *__restrict__ turn)
+{
+  const long long i    = global_thread() >> 5;
+  const int       lane = threadIdx.x & 31;
+
+  if (i >= p.n) return;
+  const int begin = p.ptr[i], nl = p.diag[i] - begin;
+  if (nl > SYNCILU_TURNS) return;
+  for (int base = 0; base < nl; base += 32) {
+    const int e = base + lane, own = e < nl ? position[p.col[begin + e]] : INT_MAX;
+    int       rank = 0;
+
+    for (int from = 0; from < nl; from += 32) {
+      const int other = from == base ? own : from + lane < nl ? position[p.col[begin + from + lane]] : INT_MAX;
+
+      for (int k = 0; k < min(32, nl - from); k++) rank += __shfl_sync(FULL, other, k) < own;
+    }
+    if (e < nl) turn[begin + rank] = (unsigned char)e;
+  }
+}
+
 /* 1 / pivot in the order of the positions. */
 template <typename V>
 __global__ void reciprocals_kernel(int n, const V *__restrict__ pivot, const int *__restrict__ order, V *__restrict__ out)
@@ -85,14 +107,21 @@ __global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, con
   }
 }
 
-__global__ void status_reset_kernel(SyncILUDeviceStatus *status, Ticket *ticket)
+template <typename V>
+__global__ void begin_kernel(SyncILUDeviceStatus *status, Ticket *ticket, size_t na, V *__restrict__ a, size_t nb, V *__restrict__ b)
 {
-  status->row       = INT_MAX;
-  status->shifted   = 0;
-  status->shiftable = 0;
-  status->range     = 0;
-  status->pivot     = 0.0;
-  *ticket           = 0;
+  const size_t first = (size_t)global_thread(), step = (size_t)all_threads();
+
+  if (first == 0) {
+    status->row       = INT_MAX;
+    status->shifted   = 0;
+    status->shiftable = 0;
+    status->range     = 0;
+    status->pivot     = 0.0;
+    *ticket           = 0;
+  }
+  for (size_t k = first; k < na; k += step) poison(a[k]);
+  for (size_t k = first; k < nb; k += step) poison(b[k]);
 }
 
 template <typename V>
@@ -117,9 +146,14 @@ __global__ void excess_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, uns
 
 } // namespace
 
-cudaError_t SyncILUKernelStatusReset(SyncILUDeviceStatus *status, unsigned long long *ticket, cudaStream_t stream)
+cudaError_t SyncILUKernelFactorBegin(SyncILUValueType type, SyncILUDeviceStatus *status, unsigned long long *ticket, size_t na, void *a, size_t nb, void *b,
+                                     cudaStream_t stream)
 {
-  status_reset_kernel<<<1, 1, 0, stream>>>(status, ticket);
+  const size_t most = na > nb ? na : nb;
+
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  begin_kernel<double>
+    <<<blocks_for(most ? (long long)((most + 3) / 4) : 1, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(status, ticket, na, (double *)a, nb, (double *)b);
   return cudaGetLastError();
 }
 
@@ -149,6 +183,11 @@ cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern p, int *length, cudaS
 cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t stream)
 {
   LAUNCH(long_lengths_kernel, (long long)n, stream, n, ptr, shared, length);
+}
+
+cudaError_t SyncILUKernelTurns(SyncILUDevicePattern p, const int *position, unsigned char *turn, cudaStream_t stream)
+{
+  LAUNCH(turns_kernel, 32ll * p.n, stream, p, position, turn);
 }
 
 cudaError_t SyncILUKernelReciprocals(SyncILUValueType type, int n, const void *pivot, const int *order, void *out, cudaStream_t stream)

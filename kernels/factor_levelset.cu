@@ -60,15 +60,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_levelset_kernel(S
     __syncwarp(); /* the row before, which the same memory had, is written */
     for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
     __syncwarp(); /* all entries are there */
-    each_update<LG>(
-      f.pattern, begin, nl, begin + len,
+    each_update<LG, false>(
+      f.pattern, nullptr, begin, nl, begin + len, ColumnTable(),
       [&](int s, const Common &both, int e, int u, int) {
         const V multiplier = w[s], v = val[f.upper ? f.upper[col[begin + s]] + (u - both.from) : u];
 
         w[e - begin] -= multiplier * v;
         if (RELAX) add_product(dropped, multiplier, -v);
       },
-      [](int, int) {
+      [](int) {
         __syncwarp(); /* the next reference row updates the same entries, and one of them is its multiplier */
       });
 

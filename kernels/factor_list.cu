@@ -12,24 +12,43 @@ using namespace syncilu;
 namespace
 {
 
+/* The table of this lane's row, in the memory that the launch has given to the block. */
+template <int LG>
+__device__ __forceinline__ ColumnTable table_of_row(int bits)
+{
+  extern __shared__ __align__(16) unsigned char shared[];
+
+  return ColumnTable(shared + (threadIdx.x >> LG) * SyncILUTableBytes(bits), bits);
+}
+
+/* Bytes of the tables of a block, if they fit shared memory and rows have so many lanes that they are worth it. */
+size_t tables_bytes(int lanes, int most)
+{
+  const size_t bytes = (SYNCILU_BLOCK >> lanes) * SyncILUTableBytes(SyncILUTableBits(most));
+
+  return lanes >= SYNCILU_TABLE_LANES && most <= SYNCILU_TABLE_MOST && bytes <= SYNCILU_SHARED_BYTES ? bytes : 0;
+}
+
 /*
    The updates of each row by each of its reference rows, in rounds. Rounds counts those of a row for 4, 8, 16
    and 32 lanes, the four of them in one; or it sums up those for 4 lanes over one row of every `stride`. Long
-   rows have none.
+   rows have none. With TABLE, the columns of each row are in a table of so many bits.
 */
-template <int LG>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
+template <int LG, bool TABLE>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int bits, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
 {
-  constexpr int   T      = Shape<LG>::LANES;
-  const long long i      = (global_thread() >> LG) * stride;
-  const int       sub    = threadIdx.x & (T - 1);
-  const bool      active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
-  const int       begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
-  int4            n = {0, 0, 0, 0};
+  constexpr int     T      = Shape<LG>::LANES;
+  const long long   i      = (global_thread() >> LG) * stride;
+  const int         sub    = threadIdx.x & (T - 1);
+  const bool        active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
+  const int         begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
+  int4              n     = {0, 0, 0, 0};
+  const ColumnTable table = TABLE ? table_of_row<LG>(bits) : ColumnTable();
 
-  each_update<LG>(
-    p, begin, nl, end, [](int, const Common &, int, int, int) {},
-    [&](int, int updates) {
+  if (TABLE) table.fill(p.col + begin, end - begin, sub, T);
+  each_update<LG, TABLE>(
+    p, nullptr, begin, nl, end, table, [](int, const Common &, int, int, int) {},
+    [&](int updates) {
       n.x += (updates + 3) / 4;
       n.y += (updates + 7) / 8;
       n.z += (updates + 15) / 16;
@@ -61,10 +80,10 @@ __global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, co
   }
 }
 
-template <int LG>
+template <int LG, bool TABLE>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  list_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update,
-              unsigned char *__restrict__ source)
+  list_kernel(SyncILUDevicePattern p, int bits, const int *__restrict__ order, const unsigned char *__restrict__ turn, int tasks,
+              const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
   const long long t = global_thread() >> 5;
@@ -76,36 +95,42 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const bool         active = r < d.shape >> 3 && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
   const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int                rounds = 0;
+  const ColumnTable  table  = TABLE ? table_of_row<LG>(bits) : ColumnTable();
 
-  each_update<LG>(
-    p, begin, nl, end,
+  if (TABLE) table.fill(p.col + begin, end - begin, (int)(threadIdx.x & (T - 1)), T);
+  each_update<LG, TABLE>(
+    p, turn, begin, nl, end, table,
     [&](int s, const Common &both, int e, int u, int q) {
       const size_t round = (size_t)d.offset + rounds + q / T;
 
       update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
       source[round * ROWS + r]           = (unsigned char)s;
     },
-    [&](int, int updates) { rounds += (updates + T - 1) / T; });
+    [&](int updates) { rounds += (updates + T - 1) / T; });
 }
 
 template <typename V, int LG, bool RELAX>
 cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists &lists, cudaStream_t stream)
 {
-  if (lists.longs.begin) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, true, true>(f, lists, stream);
-  if (!lists.many) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, false>(f, lists, stream);
-  if (!lists.few) return launch_factor<V, LG, RELAX, SYNCILU_UPDATE_POLLS, true>(f, lists, stream);
-  return launch_factor<V, LG, RELAX, 2 * SYNCILU_UPDATE_POLLS, true>(f, lists, stream);
+  constexpr int POLLS = LG == 5 ? SYNCILU_UPDATE_POLLS_WARP : SYNCILU_UPDATE_POLLS;
+
+  if (lists.longs.begin) return launch_factor<V, LG, RELAX, POLLS, true, true>(f, lists, stream);
+  if (!lists.many) return launch_factor<V, LG, RELAX, POLLS, false>(f, lists, stream);
+  return launch_factor<V, LG, RELAX, POLLS, true>(f, lists, stream);
 }
 
 } // namespace
 
-cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t stream)
+cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t stream)
 {
+  const size_t bytes = tables_bytes(lanes, most);
+
   if (!p.n) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
     const unsigned grid = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
 
-    rounds_kernel<lg><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, stride, (int4 *)rounds, sum);
+    if (bytes) rounds_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, SyncILUTableBits(most), stride, (int4 *)rounds, sum);
+    else rounds_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, 0, stride, (int4 *)rounds, sum);
     return cudaGetLastError();
   });
 }
@@ -116,12 +141,16 @@ cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *ord
   LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width, sum);
 }
 
-cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int lanes, const int *order, int tasks, const SyncILUSlice *task, unsigned short *update,
-                               unsigned char *source, cudaStream_t stream)
+cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, int tasks, const SyncILUSlice *task,
+                               unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
+  const size_t   bytes = tables_bytes(lanes, most);
+  const unsigned grid  = blocks_for(32ll * tasks, SYNCILU_BLOCK);
+
   if (!tasks) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
-    list_kernel<lg><<<blocks_for(32ll * tasks, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, order, tasks, task, update, source);
+    if (bytes) list_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, SyncILUTableBits(most), order, turn, tasks, task, update, source);
+    else list_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, 0, order, turn, tasks, task, update, source);
     return cudaGetLastError();
   });
 }

@@ -24,6 +24,7 @@
 #include "intersect.cuh"
 #include "launch.cuh"
 #include "pivot.cuh"
+#include "table.cuh"
 #include "tuning.h"
 #include <type_traits>
 
@@ -32,10 +33,12 @@ namespace syncilu
 
 /*
    How updates are found where no list says it: with SyncILUDeviceSearch itself by searches, with Compare by
-   compare(), with CompareShort by compare() where both rows are short and else by searches.
+   compare(), with CompareShort by compare() where both rows are short and else by searches, with Tabled by a table
+   of the columns of the row, which has SYNCILU_TABLE_MOST entries at most.
 */
 struct Compare : SyncILUDeviceSearch { };
 struct CompareShort : SyncILUDeviceSearch { };
+struct Tabled : SyncILUDeviceSearch { };
 
 /*
    A row is a block's until it has all updates, and then its first warp's. A type that is derived from this one
@@ -66,6 +69,14 @@ __device__ __forceinline__ V initial_value(const SyncILUDeviceFactor &f, int beg
   return value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
 }
 
+/* The table of row `own` of a block, of those that begin at memory. */
+__device__ __forceinline__ ColumnTable table_of_row(const SyncILUDeviceFactor &f, unsigned char *memory, int own)
+{
+  const int bits = SyncILUTableBits(f.shared);
+
+  return ColumnTable(memory + own * SyncILUTableBytes(bits), bits);
+}
+
 /*
    No row of a task waits for another one of the same warp. POLLS updates of each lane are waited for at the
    same time (AHEAD: while the next ones are looked up), then applied in the order of the reference rows: a
@@ -81,6 +92,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   constexpr int  T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
   constexpr bool LIST = std::is_same<Updates, SyncILUDeviceLists>::value, SHORT = std::is_same<Updates, CompareShort>::value;
   constexpr bool COMPARES = SHORT || std::is_same<Updates, Compare>::value, BLOCK = std::is_base_of<RowOfBlock, Updates>::value;
+  constexpr bool TABLE = std::is_same<Updates, Tabled>::value;
   /*
      where U' of a reference row begins in val; without lists, where it begins in the pattern too, and how long
      it is: the complement of that if the two rows are so short that they are compared
@@ -143,6 +155,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     if constexpr (LIST) reference[e] = LONG && ptr[k + 1] - ptr[k] > SYNCILU_LIST_MOST ? -1 - k : upper_begin(k);
     else reference[e] = find_row(k);
   }
+  ColumnTable table;
+  if constexpr (TABLE) {
+    table = table_of_row(f, (unsigned char *)(reference - (size_t)own * f.lower + (size_t)WARPS * ROWS * f.lower), own);
+    table.fill(col + begin, len, sub, T);
+  }
   __syncwarp();
   if constexpr (BLOCK) {
     if (together) dropped = updates.template update<V, RELAX>(f, task.first, begin, nl, len, w, reference);
@@ -156,21 +173,28 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   */
   int place[POLLS], at[POLLS], sources[LIST ? 1 : POLLS];
   /*
-     without lists: the entry that names the reference row, and how many of its candidates the lanes have seen
+     without lists: how many reference rows there were before, the entry that names this one, and how many of its
+     candidates the lanes have seen
   */
-  int    s = together ? nl : 0, q0 = 0;
-  Common both;             /* these; what is left of them where the rows are compared */
-  int    shift    = 0;     /* what leads from the pattern's U' of that row to the one in val */
-  bool   compares = false; /* the two rows are */
+  int    s = together ? nl : 0, source = 0, q0 = 0;
+  Common both;                 /* these; what is left of them where the rows are compared */
+  int    shift    = 0;         /* what leads from the pattern's U' of that row to the one in val */
+  bool   compares = false;     /* the two rows are */
+  int3   wanted   = {0, 0, 0}; /* with a table: as reference_row() */
 
   auto begin_reference = [&]() {
     if constexpr (!LIST) {
       if (s >= nl) return;
-      const int3 u = s < f.lower ? reference[s] : find_row(col[begin + s]);
+      source       = turn_of(f.turn, begin, nl, s);
+      const int3 u = source < f.lower ? reference[source] : find_row(col[begin + source]);
 
+      if constexpr (TABLE) {
+        wanted = u;
+        return;
+      }
       compares = COMPARES && (!SHORT || u.z < 0);
       shift    = u.x - u.y;
-      both     = common(begin + s + 1, begin + len, u.y, u.y + (SHORT && u.z < 0 ? ~u.z : u.z));
+      both     = common(begin + source + 1, begin + len, u.y, u.y + (SHORT && u.z < 0 ? ~u.z : u.z));
     }
   };
   auto look_up = [&](int c) {
@@ -197,6 +221,31 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
           }
         }
       }
+    } else if constexpr (TABLE) {
+      int column[POLLS], there[POLLS];
+
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        column[k]  = ColumnTable::FREE;
+        at[k]      = 0;
+        sources[k] = source;
+        if (s < nl) {
+          if (q0 + sub < wanted.z) {
+            at[k]     = wanted.x + q0 + sub;
+            column[k] = col[wanted.y + q0 + sub];
+          }
+          q0 += T;
+          if (q0 >= wanted.z) {
+            s++;
+            q0 = 0;
+            begin_reference();
+          }
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) there[k] = table.column[table.first(column[k])];
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) place[k] = table.find(column[k], there[k]);
     } else { /* all searches go on at the same time: each step of one waits for memory */
       int  candidate[POLLS], key[POLLS], lo[POLLS], hi[POLLS], end[POLLS], shifts[POLLS];
       bool flip[POLLS], open = true;
@@ -206,7 +255,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
         candidate[k] = -1;
         lo[k] = hi[k] = end[k] = 0;
         flip[k]                = false;
-        sources[k]             = s;
+        sources[k]             = source;
         shifts[k]              = shift;
         if (s < nl) {
           const int q = q0 + sub, n = candidates(both);
@@ -359,7 +408,8 @@ cudaError_t launch_factor(const SyncILUDeviceFactor &f, const Updates &updates, 
   constexpr bool   BLOCK = std::is_base_of<RowOfBlock, Updates>::value;
   constexpr int    TASKS = BLOCK ? 1 : SYNCILU_BLOCK_FACTOR / 32, ROWS = BLOCK ? 1 : TASKS * Shape<LG>::ROWS;
   constexpr size_t REFERENCE = std::is_same<Updates, SyncILUDeviceLists>::value ? sizeof(int) : sizeof(int3);
-  const size_t     shared    = ROWS * ((size_t)(f.shared | 1) * sizeof(V) + f.lower * REFERENCE);
+  const size_t     table     = std::is_same<Updates, Tabled>::value ? SyncILUTableBytes(SyncILUTableBits(f.shared)) : 0;
+  const size_t     shared    = ROWS * ((size_t)(f.shared | 1) * sizeof(V) + f.lower * REFERENCE + table);
 
   factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD, LONG><<<blocks_for(f.tasks, TASKS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
   return cudaGetLastError();

@@ -5,6 +5,7 @@
 #define SYNCILU_INTERSECT_CUH
 
 #include "entries.cuh"
+#include "table.cuh"
 
 namespace syncilu
 {
@@ -45,6 +46,16 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
     *u = search(col, c.from, c.to, col[*e]);
   }
   return *e >= 0 && *u >= 0;
+}
+
+/* The same, for entries of U' and with a table of the columns of the row, which begins at begin. */
+__device__ __forceinline__ bool find(const Common &c, const int *__restrict__ col, int begin, const ColumnTable &table, int q, int *e, int *u)
+{
+  const int entry = table.find(col[c.from + q]);
+
+  *u = c.from + q;
+  *e = begin + entry;
+  return entry >= 0;
 }
 
 /*
@@ -99,39 +110,49 @@ __device__ __forceinline__ int compare(Common *c, const int *__restrict__ col)
   return found;
 }
 
+/* The entry that names reference row s of a row which begins at begin and has nl of them; turn as in SyncILUDeviceFactor. */
+__device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, int begin, int nl, int s)
+{
+  return turn && nl <= SYNCILU_TURNS ? turn[begin + s] : s;
+}
+
 /*
    Goes through the reference rows of the lanes' rows, of which each has nl, and what of them meets the row's
-   entries [begin, end). Calls hit(s, both, e, u, q) for every update: reference row s, the candidates, the
-   two entries as in find(), q updates by that reference row before it. Then calls done(s, updates). The lanes
-   of a row look up T reference rows at once.
+   entries [begin, end); turn as in SyncILUDeviceFactor. Calls hit(s, both, e, u, q) for every update: the entry
+   that names the reference row, the candidates, the two entries as in find(), q updates by that reference row
+   before it. Then calls done(updates). The lanes of a row look up T reference rows at once. With TABLE, the table
+   of the row's columns says where those of the reference rows are.
 */
-template <int LG, typename Hit, typename Done>
-__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, int begin, int nl, int end, Hit hit, Done done)
+template <int LG, bool TABLE, typename Hit, typename Done>
+__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, int begin, int nl, int end, const ColumnTable &table,
+                                            Hit hit, Done done)
 {
   constexpr int T    = Shape<LG>::LANES;
   const int     lane = threadIdx.x & 31, sub = lane & (T - 1);
-  int2          ahead = {0, 0};
+  int3          ahead = {0, 0, 0};
 
   for (int s = 0; __any_sync(FULL, s < nl); s++) {
     Common both    = {0, 0, 0, 0, false};
     int    updates = 0;
 
     if (s % T == 0) {
-      const int k = s + sub < nl ? p.col[begin + s + sub] : 0;
+      const int entry = s + sub < nl ? turn_of(turn, begin, nl, s + sub) : 0, k = s + sub < nl ? p.col[begin + entry] : 0;
 
-      ahead = s + sub < nl ? make_int2(p.diag[k] + 1, p.ptr[k + 1]) : make_int2(0, 0);
+      ahead = s + sub < nl ? make_int3(p.diag[k] + 1, p.ptr[k + 1], entry) : make_int3(0, 0, 0);
     }
     const int from = __shfl_sync(FULL, ahead.x, lane - sub + s % T), to = __shfl_sync(FULL, ahead.y, lane - sub + s % T);
-    if (s < nl) both = common(begin + s + 1, end, from, to);
+    const int source = __shfl_sync(FULL, ahead.z, lane - sub + s % T);
+    if (s < nl) both = common(begin + source + 1, end, from, to);
+    if (TABLE) both.flip = true;
     for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
       int            e, u;
-      const bool     found = q0 + sub < candidates(both) && find(both, p.col, q0 + sub, &e, &u);
+      const bool     found = q0 + sub < candidates(both) && (TABLE ? find(both, p.col, begin, table, q0 + sub, &e, &u) : find(both, p.col, q0 + sub, &e, &u));
       const unsigned all   = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
 
-      if (found) hit(s, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
+      if (found) hit(source, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
       updates += __popc(all);
     }
-    done(s, updates);
+    done(updates);
   }
 }
 

@@ -309,8 +309,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) updates_kernel(SyncILUDevicePat
   const int          row = mine ? (int)i : 0, begin = mine ? p.ptr[row] : 0;
   unsigned long long updates = 0;
 
-  each_update<5>(
-    p, begin, mine ? p.diag[row] - begin : 0, mine ? p.ptr[row + 1] : 0, [](int, const Common &, int, int, int) {}, [&](int, int more) { updates += more; });
+  each_update<5, false>(
+    p, nullptr, begin, mine ? p.diag[row] - begin : 0, mine ? p.ptr[row + 1] : 0, ColumnTable(), [](int, const Common &, int, int, int) {},
+    [&](int more) { updates += more; });
   if (mine && (threadIdx.x & 31) == 0) atomicAdd(sum, updates);
 }
 

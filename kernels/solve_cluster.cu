@@ -208,10 +208,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 }
 
 /*
-   Deals the rows to the blocks of the cluster, level by level, with one block of threads: each block may have
-   its share of a level, rounded up to whole slices. A row goes where the one is that it waits for last; rows
-   that find no room there, or wait for none, go one after the other where there still is some. In key, by
-   rows, the lowest bits of a level become the block.
+   Deals the rows to the blocks of the cluster, level by level: each block may have its share of a level, rounded
+   up to whole slices. A row goes where the one is that it waits for last; rows that find no room there, or wait
+   for none, go one after the other where there still is some. In key, by rows, the lowest bits of a level become
+   the block.
+
+   Each block of threads deals so many levels, and knows nothing of those before them: the rows of the first one
+   wait for none here.
 
    A level waits for the one before it, so what the next one needs of memory is asked for a level ahead, and the
    blocks of the last rows are in shared memory.
@@ -224,10 +227,12 @@ __global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(int levels, 
   const unsigned           before = (1u << lane) - 1;
   __shared__ int           has[BLOCKS], wish[DEALERS][BLOCKS + 1], left[DEALERS];
   __shared__ unsigned char recent[RECENT]; /* of the last positions */
-  int                      first = 0, end = start[1], after = start[min(2, levels)];
-  int                      p = (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
+  const int                from = (int)blockIdx.x * SYNCILU_CLUSTER_LEVELS_DEALT, stop = min(from + SYNCILU_CLUSTER_LEVELS_DEALT, levels);
+  const int                begin = start[from];
+  int                      first = begin, end = start[from + 1], after = start[min(from + 2, levels)];
+  int                      p = begin + (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
 
-  for (int l = 0; l < levels; l++) {
+  for (int l = from; l < stop; l++) {
     const int share = (end - first + BLOCKS - 1) / BLOCKS, most = (share + slice - 1) / slice * slice;
     const int q = end + (int)threadIdx.x, with_next = q < after ? latest[q] : -1, own_next = q < after ? row[q] : 0, after_next = start[min(l + 3, levels)];
 
@@ -241,7 +246,7 @@ __global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(int levels, 
         with = active ? latest[p] : -1;
         own  = active ? row[p] : 0;
       }
-      int to = with < 0 ? NOBODY : p - with < RECENT - SYNCILU_CLUSTER_DEAL ? recent[with & (RECENT - 1)] : block[with];
+      int to = with < begin ? NOBODY : p - with < RECENT - SYNCILU_CLUSTER_DEAL ? recent[with & (RECENT - 1)] : block[with];
 
       if (lane <= BLOCKS) wish[warp][lane] = 0;
       __syncwarp();
@@ -384,7 +389,7 @@ cudaError_t SyncILUKernelClusterLatest(SyncILUDeviceTriangle t, const int *row, 
 cudaError_t SyncILUKernelClusterDeal(int levels, int lanes, const int *start, const int *row, const int *latest, int *block, int *key, cudaStream_t stream)
 {
   if (!levels) return cudaSuccess;
-  deal_kernel<<<1, SYNCILU_CLUSTER_DEAL, 0, stream>>>(levels, lanes, start, row, latest, block, key);
+  deal_kernel<<<blocks_for(levels, SYNCILU_CLUSTER_LEVELS_DEALT), SYNCILU_CLUSTER_DEAL, 0, stream>>>(levels, lanes, start, row, latest, block, key);
   return cudaGetLastError();
 }
 

@@ -38,11 +38,17 @@
 
 /*
    Entries of a row that a lane polls at the same time in a triangular solve, and updates that a lane polls at
-   the same time in the factorization.
+   the same time in the factorization: from lists, and there where a row has a warp; where they have to be searched;
+   and where a table says where they are. On an H200 lists take with 4 updates instead of 8, where a row has a warp,
+   0.8 of the time (random, 200 entries a row; elasticity on a grid), else up to 1.8 times as long; a table with 2
+   instead of 4 takes 0.85 to 0.9 of it where levels are wide (27-point, elasticity on a grid), and the same where
+   they are narrow.
 */
-#define SYNCILU_POLLS        4
-#define SYNCILU_UPDATE_POLLS 8
-#define SYNCILU_SEARCH_POLLS 4 /* where they have to be found */
+#define SYNCILU_POLLS             4
+#define SYNCILU_UPDATE_POLLS      8
+#define SYNCILU_UPDATE_POLLS_WARP 4
+#define SYNCILU_SEARCH_POLLS      4
+#define SYNCILU_TABLE_POLLS       2
 
 /*
    Columns left of a row from which on compare() skips what the other row has passed, instead of going on by 32
@@ -78,14 +84,33 @@
 #define SYNCILU_PREFETCH_ROWS 1500
 
 /*
-   Rows of a level and entries of a row in the mean below which auto searches ahead, with a warp a row,
-   instead of writing lists. Time of a refactorization by list over that by adapt, on an H200: 1.3 to 2.9
-   on fourteen finite-element matrices of 10 to 323 rows a level and 7 to 36 entries a row, 1.5 at 33
-   (quadtree), 1.4 at 211 (triangles), 0.95 at 249 (blocks), 0.97 at 190 rows of 77 entries; 0.84 at 522
-   (27-point), 0.7 at 542 (15-point), 0.46 at 779; with 196 entries a row 0.5 at 14.
+   Auto searches for updates ahead, with a warp a row, instead of writing lists, where the rows of a level have fewer
+   rounds to search in than this in the mean (see PlanRounds()); the second number where rows have so many entries that
+   all lanes have something to do, and not so many that few are found. Time of a refactorization by list over that by
+   adapt, on an H200: 1.2 to 5.7 on fourteen matrices of 68 to 732 rounds (finite elements as meshed and in RCM order,
+   triangles, quadtree), 0.92 at 1,001 (darcy), 0.65 at 2,782 (15-point, RCM), 0.58 at 3,636 (15-point); with 24 to 100
+   entries a row 1.04 at 4,097 (blocks), 1.2 at 6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a
+   grid, whose lists take 4.5 times the memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315.
 */
-#define SYNCILU_NARROW_ROWS    400
-#define SYNCILU_NARROW_ENTRIES 100
+#define SYNCILU_NARROW_ROUNDS      900
+#define SYNCILU_NARROW_ROUNDS_WIDE 20000
+#define SYNCILU_NARROW_LEAST       24
+#define SYNCILU_NARROW_MOST        100
+
+/*
+   Rows of a level in the mean up to which the reference rows of a row come in the order of their levels. On an H200
+   a refactorization takes 0.97 of the time so in the geometric mean of 23 matrices, 0.85 to 1.0 on narrow ones.
+*/
+#define SYNCILU_TURN_ROWS 1500
+
+/*
+   Logarithm of the lanes a row from which on the analysis of lists looks for updates with tables, and places of a
+   table for each entry. With a table a refactorization by adapt with a warp a row takes on an H200 0.4 to 0.6 of the
+   time (elasticity on a grid, blocks, 27-point), 0.66 to 0.9 on narrow matrices of 24 and more entries a row, 1.0 on
+   others; with 8 lanes a row, 1.0 to 1.2. Two places for each entry take 1.02 times as long as four.
+*/
+#define SYNCILU_TABLE_LANES 3
+#define SYNCILU_TABLE_ROOM  4
 
 /*
    Rows of a level in the mean from which on auto takes those of unsymmetric patterns by their latest level. On
@@ -237,9 +262,11 @@
 #define SYNCILU_KEEP (64 << 20)
 
 /*
-   What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR.
+   What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR; and the
+   bytes that lists of updates may take beyond that, which matter where the matrix is small.
 */
-#define SYNCILU_MEMORY 3.0
+#define SYNCILU_MEMORY       3.0
+#define SYNCILU_MEMORY_LISTS 16e6
 
 /*
    Entries of a row of L or U from which on the analysis of levels takes a warp for it instead of a lane; for
@@ -250,12 +277,6 @@
 /* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */
 #define SYNCILU_LEVEL_PAUSE 40
 
-/*
-   Tasks of the factorization on one level up to which a warp had better take more registers than leave them
-   to others: about what runs at once.
-*/
-#define SYNCILU_FEW_TASKS 2048
-
 /* Counters that blocks poll stand so many numbers apart, each in a line of memory of its own. */
 #define SYNCILU_COUNTER_INTS 32
 
@@ -264,7 +285,17 @@
 */
 #define SYNCILU_THROTTLE_PAUSE  50
 #define SYNCILU_THROTTLE_LEVELS 3
-#define SYNCILU_THROTTLE_SEARCH 12 /* without lists, where a row has much to do before its last wait */
+
+/*
+   Levels from the throttle to the row in the factorization, with lists and without, at least. A row must begin the
+   earlier the more it has to do before its last wait: with lists a level for each of its rounds, without them so many
+   levels for each round in which it searches. On an H200, 48 and 128 levels instead of 12 take 0.44 and 0.40 of the
+   time without lists (elasticity, 18 rounds a row), 0.53 and 0.45 (quadratic, RCM), 0.32 and 0.17 (random, 196 entries
+   a row), 0.97 (triangles). With lists, 400 instead of 12 take 0.26 there, but 1.5 on 15-point grids.
+*/
+#define SYNCILU_THROTTLE_LIST   12
+#define SYNCILU_THROTTLE_SEARCH 48
+#define SYNCILU_THROTTLE_ROUNDS 10
 
 /* Most rounds of the lists of updates, whose offsets are indices. */
 #define SYNCILU_ROUNDS INT_MAX
@@ -288,13 +319,16 @@
 
 /*
    Solve strategy cluster: blocks of the cluster, warps of a block that solve for rows, positions of a segment
-   of the ring, of which a block has four in shared memory, and threads of the one block that deals the rows.
+   of the ring, of which a block has four in shared memory; threads of a block that deals rows, and the levels which
+   it deals. With 16 levels instead of 64 a solve takes 1.02 times as long in the mean, and the analysis of a narrow
+   matrix 0.1 of 1 ms less.
 */
 #if !defined(SYNCILU_CLUSTER_BLOCKS)
-  #define SYNCILU_CLUSTER_BLOCKS  16
-  #define SYNCILU_CLUSTER_WARPS   15
-  #define SYNCILU_CLUSTER_SEGMENT 4096
-  #define SYNCILU_CLUSTER_DEAL    512
+  #define SYNCILU_CLUSTER_BLOCKS       16
+  #define SYNCILU_CLUSTER_WARPS        15
+  #define SYNCILU_CLUSTER_SEGMENT      4096
+  #define SYNCILU_CLUSTER_DEAL         512
+  #define SYNCILU_CLUSTER_LEVELS_DEALT 32
 #endif
 
 /*
@@ -310,7 +344,8 @@
    it starts some us later. On an H200 a level takes it 0.17 to 0.29 us, or 1/66 us a warp where that is more, and
    ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to 0.92, triangles as
    meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4, 7-point ones with 24 0.87, with
-   43 1.4; elasticity with 95 2.3.
+   43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with 34 warps a level take 0.88, triangles row
+   by row 0.95, but 5-point ones 1.8, and blocks 2.6.
 */
 #define SYNCILU_CLUSTER_SLICES 36
 #define SYNCILU_CLUSTER_LEVELS 32

@@ -309,12 +309,17 @@ typedef struct {
   /* of each row of U', for relaxation, and its rounding error; NaN sentinels before */
   void *sum;
   /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
-  void               *size;
-  const int          *order;  /* of the rows; after those they depend on */
-  int                 tasks;  /* a task is what a warp takes: rows of one level */
-  const SyncILUSlice *task;   /* NULL: one row each */
-  int                 lanes;  /* logarithm of the lanes a row, from 2 to 5; not used where that is a block */
-  int                 shared; /* most entries of a row that fit shared memory */
+  void      *size;
+  const int *order; /* of the rows; after those they depend on */
+  /*
+     NULL: the reference rows of a row come in the order of its entries. Else the entries of W of each row, of its first
+     one on the pattern on, in the order in which they come; rows of more than SYNCILU_TURNS such entries as with NULL.
+  */
+  const unsigned char *turn;
+  int                  tasks;  /* a task is what a warp takes: rows of one level */
+  const SyncILUSlice  *task;   /* NULL: one row each */
+  int                  lanes;  /* logarithm of the lanes a row, from 2 to 5; not used where that is a block */
+  int                  shared; /* most entries of a row that fit shared memory */
   /* most entries of a row of L whose reference rows shared memory has room for */
   int lower;
   /* a row waits for the pivot of the row that comes so many before it; 0: it does not */
@@ -323,6 +328,9 @@ typedef struct {
   SyncILUDevicePivoting piv;
   SyncILUDeviceStatus  *status;
 } SyncILUDeviceFactor;
+
+/* Entries of W of a row that a byte can number. */
+#define SYNCILU_TURNS 256
 
 /*
    Rows of more than SYNCILU_LIST_MOST entries in the factorization with lists: tasks of the shape
@@ -374,9 +382,26 @@ typedef struct {
   const unsigned char *source;
   /* rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
   int many;
-  /* levels have fewer tasks than run at once: what a warp takes of a multiprocessor does not matter */
-  int few;
 } SyncILUDeviceLists;
+
+/*
+   The hash table of the columns of a row (kernels/table.cuh): the most entries that it can have; the logarithm of its
+   places, at least SYNCILU_TABLE_ROOM for each entry; and its bytes.
+*/
+#define SYNCILU_TABLE_MOST 255
+
+SYNCILU_HOST_DEVICE static inline int SyncILUTableBits(int entries)
+{
+  int bits = 2;
+
+  while (1 << bits < SYNCILU_TABLE_ROOM * entries) bits++;
+  return bits;
+}
+
+SYNCILU_HOST_DEVICE static inline size_t SyncILUTableBytes(int bits)
+{
+  return (sizeof(int) + 1) << bits;
+}
 
 /* What all update strategies need that look for the updates in each factorization. */
 typedef struct {
@@ -384,6 +409,7 @@ typedef struct {
   const int *begin;    /* where each of these rows begins there */
   int        prefetch; /* search for the next updates while some are waited for */
   int        vector;   /* logarithm of the lanes an entry: update strategy parallel */
+  int        table;    /* all rows are short enough for tables of their columns: update strategy adapt */
 } SyncILUDeviceSearch;
 
 /* Where a block begins that works by levels. */

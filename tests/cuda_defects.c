@@ -81,6 +81,7 @@ typedef struct {
   /* and after it, without the values on the pattern and what describes the transposes by rows */
   PetscReal       transposed;
   SyncILUAnalysis analysis;
+  SyncILUSolve    solve;
 } Expected;
 
 static PetscReal Distance(const Case *c, const PetscScalar *x, const PetscScalar *ref)
@@ -157,6 +158,7 @@ static PetscErrorCode TestPlan(const char *name, Mat A, const Expected *x, Petsc
   SyncILUSettingsInitialize(&settings);
   settings.backend  = SYNCILU_BACKEND_CUDA;
   settings.analysis = x->analysis;
+  settings.solve    = x->solve;
   arrays.host       = &c.csr;
   arrays.device     = NULL;
   csr               = 12.0 * (PetscReal)c.csr.nnz + 4.0 * (PetscReal)(c.n + 1);
@@ -219,20 +221,24 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
   /*
      thin skewed grids; the thinnest would be padding for the most part, where there is enough of it to matter
   */
-    {"27pt:4x4x50",      PETSC_FALSE, {skewed, NULL, 3.6, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
-    {"27pt:4x4x810",     PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
-    {"27pt:16x16x40",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
-    {"27pt:16x16x800",   PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
-    {"27pt:10x500x1",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
-    {"27pt:10x32000x1",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:4x4x50",      PETSC_FALSE, {skewed, NULL, 3.7, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:4x4x810",     PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:16x16x40",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:16x16x800",   PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:10x500x1",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:10x32000x1",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+ /* for which auto takes a cluster, where the device has them, and tiles where levels have too many rows */
+    {"15pt:20x20x20",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"27pt:16x16x40",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"15pt:60x60x60",    PETSC_TRUE,  {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
  /* a box of skewed extents of 2,853 million points */
-    {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}                  },
+    {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
  /* rows that several threads share, and empty rows of a transpose */
-    {"denserow:1400",    PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP}},
-    {"denserow:1000000", PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP}},
-    {"bidiagonal:700",   PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP}                    },
+    {"denserow:1400",    PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}      },
+    {"denserow:1000000", PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}      },
+    {"bidiagonal:700",   PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}                          },
  /* unsymmetric, with wide levels */
-    {"random:500000",    PETSC_TRUE,  {"order: by latest level", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO}}
+    {"random:500000",    PETSC_TRUE,  {"order: by latest level", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      }
   };
 
   PetscFunctionBegin;
@@ -366,7 +372,7 @@ static PetscErrorCode Far(PetscInt n, Entries *e)
 /* Whatever memory it takes, auto says this of its order. */
 #define AUTO(order) \
   { \
-    order, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO \
+    order, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO \
   }
 
 /* Patterns of their own. */
@@ -378,28 +384,28 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     PetscInt n[2]; /* small, large */
     Expected x;
   } built[] = {
-    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.25, SYNCILU_ANALYSIS_AUTO}             },
-    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE}              },
-    {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO}             },
+    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      },
+    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}       },
+    {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      },
  /* rows that several warps share */
-    {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP}       },
-    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO}              },
-    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE}              },
+    {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}},
+    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}       },
+    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}       },
  /* a few unusual rows in patterns that are taken in tiles without them */
-    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    AUTO("row blocks of 32 rows")                              },
-    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    AUTO("parts of chains, 1 row alone")                       },
-    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                  },
-    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    AUTO("grid of 60 x 60 x 1, 1 row alone")                   },
-    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    AUTO("grid of 60 x 60 x 1, 1 row alone")                   },
-    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                  },
-    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                  },
-    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    AUTO("skewed grid of 12 x 11 x 10, 1 row alone")           },
-    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      AUTO("row blocks of 3 rows, those of a point, 1 row alone")},
-    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, ")                             },
-    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                             },
-    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                             },
-    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                             },
-    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    AUTO("order: ")                                            }
+    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    AUTO("row blocks of 32 rows")                                           },
+    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    AUTO("parts of chains, 1 row alone")                                    },
+    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                               },
+    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    AUTO("grid of 60 x 60 x 1, 1 row alone")                                },
+    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    AUTO("grid of 60 x 60 x 1, 1 row alone")                                },
+    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                               },
+    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                               },
+    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    AUTO("skewed grid of 12 x 11 x 10, 1 row alone")                        },
+    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      AUTO("row blocks of 3 rows, those of a point, 1 row alone")             },
+    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, ")                                          },
+    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                                          },
+    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                                          },
+    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                                          },
+    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    AUTO("order: ")                                                         }
   };
 
   PetscFunctionBegin;

@@ -82,7 +82,7 @@ static PetscErrorCode TestLevels(const Case *c, const char *name, SyncILUAnalysi
     const Part      part = k ? PART_U : PART_L;
     const PetscInt *ptr = k ? p->uptr : p->lptr, *col = k ? p->ucol : p->lcol;
     PetscInt        nlevels, width;
-    int            *level, levels;
+    int            *level, levels, widest;
     char            what[128];
     Order           order;
     PetscBool       sorted = PETSC_TRUE;
@@ -93,8 +93,8 @@ static PetscErrorCode TestLevels(const Case *c, const char *name, SyncILUAnalysi
     PetscCall(PlanGetLevels(&room.plan, part, &level, &levels));
     CHECK(levels == nlevels, "%s: %d levels, the host counts %" PetscInt_FMT, what, levels, nlevels);
     PetscCall(OrderCreate(&room.plan, &room.plan.memory, part, level, levels, 0, &order));
-    if (analysis == SYNCILU_ANALYSIS_ASAP)
-      CHECK(room.plan.width[k] == width, "%s: %d rows on the widest level, the host counts %" PetscInt_FMT, what, room.plan.width[k], width);
+    PetscCall(DeviceReadBack(room.plan.stream, &widest, room.plan.widths + k, sizeof(widest)));
+    if (analysis == SYNCILU_ANALYSIS_ASAP) CHECK(widest == width, "%s: %d rows on the widest level, the host counts %" PetscInt_FMT, what, widest, width);
     PetscCall(DeviceReadBack(room.plan.stream, row, order.row, (size_t)n * sizeof(int)));
     CheckOrder(row, n, ptr, col, position, what);
     for (PetscInt q = 1; q < n; q++) {

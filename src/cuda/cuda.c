@@ -55,7 +55,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   const SolveOps      *ops;
   PetscInt64           taken;
   int                  mark;
-  PetscBool            tile;
+  PetscBool            tile, tiled;
   char                 advice[256];
   SyncILUDevicePattern p;
 
@@ -64,7 +64,8 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   tile = (PetscBool)(ops->tiles && PlanMayTile(plan));
   PlanCall(PlanFindStatistics(plan, tile));
   if (tile) PlanCall(PlanTile(plan));
-  mark = plan->scratch.n;
+  mark  = plan->scratch.n;
+  tiled = plan->tiled;
   PlanCall(ChooseNarrow(plan, &ops, d->narrow, sizeof(d->narrow)));
   taken = plan->taken;
   PetscCall(CreatePair(d, ops, PETSC_FALSE));
@@ -72,6 +73,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
     PetscCall(PetscInfo(NULL, "Solve strategy cluster: %s\n", plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
     plan->unfit[0] = d->narrow[0] = 0;
     plan->taken                   = taken;
+    plan->tiled                   = tiled;
     for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
     PetscCall(ChooseSolve(plan, &ops));
@@ -162,43 +164,6 @@ static PetscErrorCode Plan_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Excess(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
-{
-  Plan                *plan = &((CUDA *)e->data)->plan;
-  SyncILUDeviceValues  v;
-  SyncILUDevicePattern p;
-  unsigned long long  *most;
-  double               result;
-
-  PetscFunctionBegin;
-  PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
-  CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
-  PlanCall(PlanGetPattern(plan, &p));
-  PlanLaunch(SyncILUKernelExcess(plan->type, p, v, most, plan->stream));
-  PetscCall(PlanRestorePattern(plan, &p));
-  PetscCall(DeviceReadBack(plan->stream, &result, most, sizeof(result)));
-  *excess = (PetscReal)result;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Updates(SyncILUEngine e, PetscInt64 *updates)
-{
-  Plan                *plan = &((CUDA *)e->data)->plan;
-  SyncILUDevicePattern p;
-  unsigned long long  *sum, result;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
-  CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
-  PlanCall(PlanGetPattern(plan, &p));
-  PlanLaunch(SyncILUKernelUpdates(p, plan->counts.longest[0], sum, plan->stream));
-  PetscCall(PlanRestorePattern(plan, &p));
-  PetscCall(DeviceReadBack(plan->stream, &result, sum, sizeof(result)));
-  *updates = (PetscInt64)result;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
    Begins to make the fingerprint of a matrix, or waits for the last one that was begun: nobody needs most of
    them.
@@ -225,6 +190,23 @@ static SyncILUDevicePivoting Pivoting(const SyncILUPivoting *piv)
   return p;
 }
 
+/* Whether pivots are compared with their rows. */
+static PetscBool Relative(const SyncILUDevicePivoting *p)
+{
+  return (PetscBool)(p->type == SYNCILU_PIVOT_SIZE || p->type == SYNCILU_PIVOT_SIGN);
+}
+
+static PetscErrorCode CompleteStatus(CUDA *d, SyncILUDevicePattern pattern, const SyncILUDeviceValues *v, const SyncILUDevicePivoting *p)
+{
+  Plan                *plan = &d->plan;
+  const Factorization *f    = &d->factorization;
+  const void          *size = d->factor.w.values.a == v->a ? NULL : f->size;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelStatus(plan->type, pattern, *v, f->wrows.val ? NULL : plan->crout, f->wrows, size, f->pivot, *p, d->status, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What of the numeric phase runs on the device. */
 static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const SyncILUDeviceValues *v, const SyncILUDevicePivoting *p)
 {
@@ -233,13 +215,11 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
   Factorization *f          = &d->factorization;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelStatusReset(d->status, plan->ticket + 2, plan->stream));
   PetscCall(PetscMemzero(&d->factor, sizeof(d->factor)));
   d->factor.generation = generation + 1;
   d->factor.d          = f->pivot;
   PlanCall((*f->ops->factor)(f, v, p, d->status, &d->factor));
-  PlanLaunch(SyncILUKernelStatus(plan->type, pattern, *v, f->wrows.val ? NULL : plan->crout, f->wrows, d->factor.w.values.a == v->a ? NULL : f->size, f->pivot,
-                                 *p, d->status, plan->stream));
+  if (Relative(p)) PlanCall(CompleteStatus(d, pattern, v, p));
   PetscCall(DeviceStatusRequest(plan->stream, d->status));
   /* goes on while the host reads the status */
   for (int k = 0; k < 2; k++) PlanCall(TriangleUpdate(&d->triangle[k ? PART_U : PART_L], &d->factor));
@@ -261,7 +241,7 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   PlanCall(MakeRoom(d, n));
   f->workspace = d->x[1];
-  if ((p.type == SYNCILU_PIVOT_SIZE || p.type == SYNCILU_PIVOT_SIGN) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
+  if (Relative(&p) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
   PlanCall(PlanGetPattern(plan, &pattern));
   f->wide = PETSC_FALSE;
   do {
@@ -269,13 +249,19 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
     PetscCall(DeviceTimeBegin());
     PetscCall(Factorize(d, pattern, &v, &p));
     PetscCall(DeviceTimeEnd());
-    PetscCall(PetscMemzero(&d->factor.w, sizeof(d->factor.w)));
-    PetscCall(PetscMemzero(&d->factor.u, sizeof(d->factor.u)));
-    d->factor.inverse = NULL; /* may be the workspace, whose address a transpose made later may get */
-    if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
+    if (plan->unfit[0]) break;
     PetscCall(DeviceStatusWait(&found));
     f->wide = (PetscBool)(found.range && !f->wide); /* rare: not worth more than another attempt */
   } while (f->wide);
+  if (!plan->unfit[0] && found.row != INT_MAX && !Relative(&p)) {
+    PlanCall(CompleteStatus(d, pattern, &v, &p));
+    PetscCall(DeviceStatusRequest(plan->stream, d->status));
+    PetscCall(DeviceStatusWait(&found));
+  }
+  PetscCall(PetscMemzero(&d->factor.w, sizeof(d->factor.w)));
+  PetscCall(PetscMemzero(&d->factor.u, sizeof(d->factor.u)));
+  d->factor.inverse = NULL; /* may be the workspace, whose address a transpose made later may get */
+  if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanRestorePattern(plan, &pattern));
   status->row     = found.row == INT_MAX ? -1 : found.row;
   status->pivot   = status->row < 0 ? 0.0 : (PetscReal)found.pivot;
@@ -364,30 +350,6 @@ static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nr
     if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
     for (PetscInt k = 0; k < some && host; k++) PetscCall(DeviceDownload(plan->stream, to + (size_t)k * (size_t)ldx, d->stage + (size_t)k * n, n * plan->size));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
-{
-  Plan *plan = &((CUDA *)e->data)->plan;
-  int   before;
-
-  PetscFunctionBegin;
-  PetscCall(PlanEnter(plan, &before));
-  PetscCall(Excess(e, A, excess));
-  PetscCall(PlanLeave(plan, before));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Updates_CUDA(SyncILUEngine e, PetscInt64 *updates)
-{
-  Plan *plan = &((CUDA *)e->data)->plan;
-  int   before;
-
-  PetscFunctionBegin;
-  PetscCall(PlanEnter(plan, &before));
-  PetscCall(Updates(e, updates));
-  PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -112,9 +112,11 @@ typedef struct {
   PetscBool               symmetric; /* the pattern is, as far as that was asked */
   /* U may be taken in the order of L from its end, which is by latest levels */
   PetscBool reversed;
-  PetscBool late; /* rows are by their latest level */
-  /* of L and U, and most rows on a level; UNKNOWN where nothing needed them */
-  int levels[2], width[2];
+  PetscBool late;               /* rows are by their latest level */
+  int      *widths;             /* most rows on a level of L and of U, on the device */
+  PetscBool counted[2];         /* these are there */
+  int       levels[2];          /* of L and U; UNKNOWN where nothing needed them */
+  int       lanes[2], polls[2]; /* of EllLanesAtOnce() for L and U; UNKNOWN likewise */
   /* of the rows of L and U, while planning, until they are asked for */
   int          *level[2];
   SyncILUTiling tiling;
@@ -157,6 +159,7 @@ PETSC_INTERN PetscErrorCode PlanRestorePattern(Plan *, SyncILUDevicePattern *);
 PETSC_INTERN PetscErrorCode PlanTriangle(Plan *, DeviceMemory *, Part, SyncILUDeviceTriangle *);
 PETSC_INTERN double         PlanBudget(const Plan *);
 PETSC_INTERN int            PlanLanes(const Plan *, double);
+PETSC_INTERN double         PlanRounds(const Plan *);
 PETSC_INTERN int            Log2Ceil(double);
 
 /* values.c: the values of a matrix on the device, and room for those of a factor on the pattern. */
@@ -170,7 +173,8 @@ typedef struct {
   int *row; /* at each position */
   /* of the row at each position, ascending: while planning; NULL in numerical order and in tiles */
   int      *key;
-  int       bits; /* lowest ones of the keys, which say no level */
+  int       bits;  /* lowest ones of the keys, which say no level */
+  int      *start; /* of each level, and the number of rows: while planning, where the order is by level */
   PetscBool numerical;
   /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
   int           throttle;
@@ -269,7 +273,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode EllCreate(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const Order *, int, int, Ell *);
 PETSC_INTERN int            EllLanes(const Plan *, Part);
-PETSC_INTERN PetscErrorCode EllLanesAtOnce(Plan *, SyncILUDeviceTriangle, int *, int *);
+PETSC_INTERN PetscErrorCode EllLanesAtOnce(Plan *, Part, SyncILUDeviceTriangle, int *, int *);
 PETSC_INTERN PetscErrorCode EllCreateByLevel(Triangle *, const int *, int, int, int, int, double, Ell *);
 PETSC_INTERN PetscErrorCode EllUpdate(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode EllRows(Triangle *, SyncILUSlicedRows *);
@@ -327,16 +331,18 @@ PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
 /* factor_rows.c: what the factorizations by rows share. */
 
 typedef struct {
-  Order         order;
-  int           tasks;
-  SyncILUSlice *task;   /* NULL: a task a row */
-  double       *u;      /* rows of U', where W goes elsewhere */
-  int          *ubegin; /* where they begin */
-  int           shared; /* entries of a row that shared memory has room for */
+  Order                order;
+  int                  tasks;
+  SyncILUSlice        *task;   /* NULL: a task a row */
+  double              *u;      /* rows of U', where W goes elsewhere */
+  int                 *ubegin; /* where they begin */
+  int                  shared; /* entries of a row that shared memory has room for */
+  const unsigned char *turn;   /* see SyncILUDeviceFactor */
 } FactorRows;
 
 PETSC_INTERN PetscErrorCode FactorRowsOrder(Factorization *, FactorRows *);
 PETSC_INTERN PetscErrorCode FactorRowsCreate(Factorization *, FactorRows *);
+PETSC_INTERN PetscErrorCode FactorRowsTurns(Factorization *, const FactorRows *, DeviceMemory *, const unsigned char **);
 PETSC_INTERN PetscErrorCode FactorRowsSums(Factorization *);
 PETSC_INTERN PetscErrorCode FactorRowsBegin(Factorization *, const FactorRows *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *,
                                             SyncILUDeviceStatus *, SyncILUDeviceFactor *, Factor *);
@@ -396,6 +402,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);
 PETSC_INTERN PetscErrorCode Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
 PETSC_INTERN PetscErrorCode Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
+PETSC_INTERN PetscErrorCode Excess_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
+PETSC_INTERN PetscErrorCode Updates_CUDA(SyncILUEngine, PetscInt64 *);
 PETSC_INTERN PetscErrorCode Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
 PETSC_INTERN PetscErrorCode View_CUDA(SyncILUEngine, PetscViewer);
 

@@ -17,7 +17,7 @@ static const char too_large[] = "lists of updates would take more memory than th
 /* Bytes that the lists may take. */
 static double Limit(const Factorization *f)
 {
-  return f->plan->settings->update == SYNCILU_UPDATE_LIST ? INFINITY : PlanBudget(f->plan) - (double)f->memory.bytes;
+  return f->plan->settings->update == SYNCILU_UPDATE_LIST ? INFINITY : PlanBudget(f->plan) + SYNCILU_MEMORY_LISTS - (double)f->memory.bytes;
 }
 
 /* Whether a part of the rows shows that lists fit with no number of lanes. */
@@ -32,7 +32,7 @@ static PetscErrorCode Hopeless(Factorization *f, SyncILUDevicePattern p, PetscBo
   if (plan->settings->update == SYNCILU_UPDATE_LIST || p.n < SYNCILU_SAMPLE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
   CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
-  PlanLaunch(SyncILUKernelListRounds(p, f->lanes, SYNCILU_SAMPLE, NULL, sum, plan->stream));
+  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, NULL, sum, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &rounds, sum, sizeof(rounds)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   /* with 4 lanes fewest entries of the lists are empty; a fifth more is no part of the rows by chance */
@@ -72,7 +72,8 @@ static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *r
 }
 
 /* Tasks with their lists, if these fit: else no tasks, and why. */
-static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, SyncILUDeviceTriangle lower, const int *rounds, char why[], size_t len)
+static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, SyncILUDeviceTriangle lower, const int *rounds, const unsigned char *turn,
+                            char why[], size_t len)
 {
   Plan           *plan = f->plan;
   const int       mark = f->memory.n;
@@ -101,7 +102,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
     CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
     CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
-    PlanLaunch(SyncILUKernelLists(p, f->lanes, r->order.row, r->tasks, r->task, update, source, plan->stream));
+    PlanLaunch(SyncILUKernelLists(p, plan->counts.longest_listed, f->lanes, r->order.row, turn, r->tasks, r->task, update, source, plan->stream));
     l->lists.update = update;
     l->lists.source = source;
     if (some) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
@@ -113,7 +114,8 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
   }
   l->lists.longs = l->longs.device;
   l->lists.many  = total > SYNCILU_UPDATE_POLLS * (double)r->tasks;
-  l->lists.few   = r->order.level_rows <= SYNCILU_FEW_TASKS * (32.0 / (1 << f->lanes));
+  /* the more there is to be done in a row, the earlier it must begin */
+  r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_LIST, total / PetscMax(1, r->tasks)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,6 +134,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   List                 *l;
   PetscBool             hopeless;
   int                  *rounds;
+  const unsigned char  *turn;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&l));
@@ -146,9 +149,10 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   PlanCall(Hopeless(f, p, &hopeless));
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
-    PlanLaunch(SyncILUKernelListRounds(p, f->lanes, 1, rounds, NULL, plan->stream));
+    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, NULL, plan->stream));
+    PlanCall(FactorRowsTurns(f, &l->rows, &plan->scratch, &turn));
     for (;; f->lanes--) {
-      PlanCall(Write(f, l, p, lower, rounds, why, len));
+      PlanCall(Write(f, l, p, lower, rounds, turn, why, len));
       if (l->rows.task || l->longs.unfit || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
       if ((SYNCILU_BLOCK_FACTOR >> (f->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
     }

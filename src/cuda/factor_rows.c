@@ -44,6 +44,44 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
 }
 
 /*
+   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows: those of the latest
+   levels last, so that little is left to be done once the last one has arrived
+
+   Not Collective
+
+   Input Parameters:
++  f      - the factorization
+.  r      - its rows, with their order
+-  memory - the list that will have it
+
+   Output Parameter:
+.  turn - as in SyncILUDeviceFactor
+
+   Note:
+   An entry must have its own updates before it is the multiplier of a reference row. Where the pattern is symmetric
+   that holds in any order of the rows in which each comes after those it depends on: if u_kj exists, row j depends on
+   row k. Otherwise it holds in the order of the columns alone.
+*/
+PetscErrorCode FactorRowsTurns(Factorization *f, const FactorRows *r, DeviceMemory *memory, const unsigned char **turn)
+{
+  Plan                *plan = f->plan;
+  SyncILUDevicePattern p;
+  unsigned char       *own;
+  int                 *position;
+
+  PetscFunctionBegin;
+  *turn = NULL;
+  if (!plan->symmetric || r->order.numerical || r->order.level_rows > SYNCILU_TURN_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, memory, (size_t)plan->nnz, &own));
+  PlanCall(OrderPositions(plan, &r->order, &position));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelTurns(p, position, own, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  *turn = own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    Room for the sums that relaxation needs: taken with the plan if it is known then, while auto can still turn
    to the host.
 */
@@ -87,14 +125,14 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
     PlanCall(FactorRowsSums(f));
     CallCUDA(cudaMemsetAsync(f->sum, 0xff, 2 * n * plan->size, plan->stream));
   }
-  CallCUDA(cudaMemsetAsync(d->val, 0xff, (size_t)(r->u ? plan->part[1] : plan->nnz) * plan->size, plan->stream));
-  CallCUDA(cudaMemsetAsync(f->pivot, 0xff, n * plan->size, plan->stream));
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, (size_t)(r->u ? plan->part[1] : plan->nnz), d->val, n, f->pivot, plan->stream));
   d->upper    = r->ubegin;
   d->wrows    = f->wrows;
   d->pivot    = f->pivot;
   d->sum      = f->sum;
   d->size     = piv->type == SYNCILU_PIVOT_SIZE || piv->type == SYNCILU_PIVOT_SIGN ? f->size : NULL;
   d->order    = r->order.row;
+  d->turn     = r->turn;
   d->tasks    = r->tasks;
   d->task     = r->task;
   d->lanes    = f->lanes;

@@ -121,7 +121,7 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
   const int k = part == PART_U || part == PART_UT;
 
   PetscFunctionBegin;
-  if (part == PART_L && plan->tiled && !plan->chain && !plan->tiling.outliers) {
+  if (part == PART_L && !plan->level[k] && plan->tiled && !plan->chain && !plan->tiling.outliers) {
     PlanCall(PlanTileRowLevels(plan, level, levels));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -159,12 +159,12 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
 -  shift  - bits that the strategy has used
 
    Output Parameter:
-.  order - the order; its keys are there until the present step of planning ends
+.  order - the order; its keys and starts are there until the present step of planning ends
 */
 PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
 {
   const int n = plan->pattern.n, k = part == PART_U || part == PART_UT, largest = (levels << shift) | ((1 << shift) - 1);
-  int      *start, *width, mark;
+  int       mark;
   size_t    bytes = 0;
   void     *work;
 
@@ -172,15 +172,14 @@ PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, i
   PetscCall(PetscMemzero(order, sizeof(*order)));
   PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &order->row));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &order->key));
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &order->start));
   mark = plan->scratch.n;
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &start));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &width));
   PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, largest, NULL, NULL, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
   PlanLaunch(SyncILUKernelSort(work, &bytes, n, largest, key, order->key, order->row, plan->stream));
-  CallCUDA(cudaMemsetAsync(width, 0, sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, start, width, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &plan->width[k], width, sizeof(int)));
+  CallCUDA(cudaMemsetAsync(plan->widths + k, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, order->start, plan->widths + k, plan->stream));
+  plan->counted[k] = PETSC_TRUE;
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   order->bits       = shift;
   order->level_rows = levels ? (double)n / levels : 0.0;
@@ -233,7 +232,7 @@ PetscErrorCode PlanCountLevels(Plan *plan)
   SyncILUDevicePattern p;
 
   PetscFunctionBegin;
-  if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN && plan->width[0] != UNKNOWN && plan->width[1] != UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN && plan->counted[0] && plan->counted[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanGetPattern(plan, &p));
   PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_TRUE, PETSC_FALSE, level, plan->levels));
   PetscCall(PlanRestorePattern(plan, &p));

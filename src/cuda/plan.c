@@ -12,7 +12,7 @@ PetscErrorCode PlanCreate(Plan *plan, const SyncILUSettings *settings)
   plan->settings  = settings;
   plan->type      = SYNCILU_DOUBLE;
   plan->size      = sizeof(double);
-  plan->levels[0] = plan->levels[1] = plan->width[0] = plan->width[1] = UNKNOWN;
+  plan->levels[0] = plan->levels[1] = plan->lanes[0] = plan->lanes[1] = UNKNOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,6 +163,17 @@ int PlanLanes(const Plan *plan, double otherwise)
 }
 
 /*
+   Rounds in which a warp looks for the updates of a row, in the mean: one or more for each reference row, depending
+   on how many entries these have.
+*/
+double PlanRounds(const Plan *plan)
+{
+  const double n = PetscMax(1.0, (double)plan->pattern.n);
+
+  return plan->part[0] / n * PetscCeilReal(plan->part[1] / n / 32.0);
+}
+
+/*
    Bytes that strategies may still take: what plan and factor may hold, less what they hold. What is held for
    a pattern that came from elsewhere than the matrix does not count, since results must not depend on that.
 */
@@ -202,9 +213,10 @@ static PetscErrorCode BeginPattern(Plan *plan, PetscInt64 n, PetscInt64 nnz, int
                             "%" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros on this rank, indices on the device are 32 bits wide", n, nnz));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(PlanAlloc(plan, &plan->memory, 5 * sizeof(*plan->ticket), &plan->ticket));
+  PlanCall(PlanAlloc(plan, &plan->memory, 6 * sizeof(*plan->ticket), &plan->ticket));
   plan->fingerprint = plan->ticket + 3;
-  CallCUDA(cudaMemsetAsync(plan->ticket, 0, 5 * sizeof(*plan->ticket), plan->stream));
+  plan->widths      = (int *)(plan->ticket + 5);
+  CallCUDA(cudaMemsetAsync(plan->ticket, 0, 6 * sizeof(*plan->ticket), plan->stream));
   PlanCall(PlanAlloc(plan, &plan->memory, (size_t)n * sizeof(int), &diag));
   PlanCall(PlanAlloc(plan, &plan->memory, (size_t)(n + 1) * sizeof(int), ptr));
   plan->nnz          = (int)nnz;
@@ -305,8 +317,7 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
 {
   const PetscBool          updates = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_AUTO || plan->settings->update == SYNCILU_UPDATE_LIST);
   const SyncILUAnalysis    order   = plan->settings->analysis;
-  const PetscBool          latest  = (PetscBool)(order == SYNCILU_ANALYSIS_AUTO || order == SYNCILU_ANALYSIS_ALAP); /* levels may be wanted */
-  const PetscBool          compare = (PetscBool)(latest && plan->part[0] == plan->part[1]);
+  const PetscBool          compare = (PetscBool)(order != SYNCILU_ANALYSIS_NONE && plan->part[0] == plan->part[1]);
   const int                mark    = plan->scratch.n;
   SyncILUDeviceStatistics *s       = &plan->statistics, *device;
   SyncILUDevicePattern     p;

@@ -1,7 +1,9 @@
 /*
-   What the CUDA backend says of a factor: its values, what it took, what runs.
+   What the CUDA backend says of a factor and its matrix: values, what it took, what runs.
 */
 #include "cuda.h"
+#include "../../kernels/factor.h"
+#include "../../kernels/pattern.h"
 
 /* The usual form on the host, made of the Crout form. */
 static PetscErrorCode Values(SyncILUEngine e)
@@ -76,16 +78,17 @@ PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
 {
   CUDA *d    = (CUDA *)e->data;
   Plan *plan = &d->plan;
-  int   before;
+  int   before, width[2];
 
   PetscFunctionBegin;
   PetscCall(PlanEnter(plan, &before));
   PetscCall(Levels(e));
+  PetscCall(DeviceReadBack(plan->stream, width, plan->widths, sizeof(width)));
   PetscCall(PlanLeave(plan, before));
   s->threads = 0;
   for (int k = 0; k < 2; k++) {
     s->levels[k]     = d->plan.levels[k];
-    s->level_rows[k] = d->plan.width[k];
+    s->level_rows[k] = d->plan.counted[k] ? width[k] : UNKNOWN;
   }
   s->bytes += d->plan.memory.bytes + d->factorization.memory.bytes + d->xmemory.bytes + d->stage_memory.bytes;
   for (int k = 0; k < 4; k++) s->bytes += d->triangle[k].memory.bytes;
@@ -126,5 +129,66 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "arrays: copied to and from the host for every factorization and solve, since PETSc %s\n",
                                      PetscDefined(HAVE_CUDA) ? "uses no device here" : "has no CUDA"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Excess(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
+{
+  Plan                *plan = &((CUDA *)e->data)->plan;
+  SyncILUDeviceValues  v;
+  SyncILUDevicePattern p;
+  unsigned long long  *most;
+  double               result;
+
+  PetscFunctionBegin;
+  PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
+  CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelExcess(plan->type, p, v, most, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscCall(DeviceReadBack(plan->stream, &result, most, sizeof(result)));
+  *excess = (PetscReal)result;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Updates(SyncILUEngine e, PetscInt64 *updates)
+{
+  Plan                *plan = &((CUDA *)e->data)->plan;
+  SyncILUDevicePattern p;
+  unsigned long long  *sum, result;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
+  CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelUpdates(p, plan->counts.longest[0], sum, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscCall(DeviceReadBack(plan->stream, &result, sum, sizeof(result)));
+  *updates = (PetscInt64)result;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
+{
+  Plan *plan = &((CUDA *)e->data)->plan;
+  int   before;
+
+  PetscFunctionBegin;
+  PetscCall(PlanEnter(plan, &before));
+  PetscCall(Excess(e, A, excess));
+  PetscCall(PlanLeave(plan, before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Updates_CUDA(SyncILUEngine e, PetscInt64 *updates)
+{
+  Plan *plan = &((CUDA *)e->data)->plan;
+  int   before;
+
+  PetscFunctionBegin;
+  PetscCall(PlanEnter(plan, &before));
+  PetscCall(Updates(e, updates));
+  PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

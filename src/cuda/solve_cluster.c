@@ -31,19 +31,15 @@ static PetscErrorCode Deal(Triangle *t, int *level, int levels, int lanes)
   const size_t bytes = (size_t)plan->pattern.n * sizeof(int);
   const int    mark  = plan->scratch.n;
   Order        order;
-  int         *position, *latest, *start, *width;
+  int         *position, *latest;
 
   PetscFunctionBegin;
   PlanCall(OrderCreateByLevel(plan, &plan->scratch, t->part, level, levels, 0, &order));
   PlanCall(OrderPositions(plan, &order, &position));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &latest));
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &start));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &width));
-  CallCUDA(cudaMemsetAsync(width, 0, sizeof(*width), plan->stream));
-  PlanLaunch(SyncILUKernelLevelWidth(plan->pattern.n, levels, order.key, 0, start, width, plan->stream));
   PlanLaunch(SyncILUKernelClusterLatest(t->rows, order.row, position, latest, plan->stream));
   /* nobody needs positions any more */
-  PlanLaunch(SyncILUKernelClusterDeal(levels, lanes, start, order.row, latest, position, level, plan->stream));
+  PlanLaunch(SyncILUKernelClusterDeal(levels, lanes, order.start, order.row, latest, position, level, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,7 +95,7 @@ static PetscErrorCode Create_Cluster(Triangle *t)
     PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d levels, too many for the keys of solve strategy cluster", levels));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(EllLanesAtOnce(plan, t->rows, &lanes, &polls));
+  PlanCall(EllLanesAtOnce(plan, t->part, t->rows, &lanes, &polls));
   if (!lanes && t->rows.longest > SYNCILU_LATE && (double)plan->pattern.n < SYNCILU_CLUSTER_ROWS * (double)levels) lanes = PlanLanes(plan, 2.0);
   PlanCall(Deal(t, level, levels, lanes));
   PlanCall(EllCreateByLevel(t, level, levels, SYNCILU_CLUSTER_BITS, lanes, polls ? polls : 2 * SYNCILU_POLLS, 0.0, &c->ell));

@@ -151,13 +151,18 @@ PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle
    many entries a lane then polls: a second round would cost a level as much again. No entries where the user
    wants so few lanes that more than a few rows have more.
 */
-PetscErrorCode EllLanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes, int *polls)
+PetscErrorCode EllLanesAtOnce(Plan *plan, Part part, SyncILUDeviceTriangle rows, int *lanes, int *polls)
 {
   const double few  = SYNCILU_BY_LEVEL_LONG * (double)rows.n;
-  const int    mark = plan->scratch.n;
+  const int    mark = plan->scratch.n, k = part == PART_U, known = part == PART_L || part == PART_U;
   int          over[SYNCILU_LENGTHS], *device;
 
   PetscFunctionBegin;
+  if (known && plan->lanes[k] != UNKNOWN) {
+    *lanes = plan->lanes[k];
+    *polls = plan->polls[k];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(over), &device));
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(over), plan->stream));
   PlanLaunch(SyncILUKernelLengths(rows, device, plan->stream));
@@ -167,6 +172,10 @@ PetscErrorCode EllLanesAtOnce(Plan *plan, SyncILUDeviceTriangle rows, int *lanes
   *lanes = PlanLanes(plan, (double)(1 << *lanes));
   if (over[*lanes] <= few) *polls = SYNCILU_POLLS;
   else *polls = *lanes == 5 || over[*lanes + 1] <= few ? 2 * SYNCILU_POLLS : 0;
+  if (known) {
+    plan->lanes[k] = *lanes;
+    plan->polls[k] = *polls;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,7 +245,7 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
   PlanCall(PlanGetLevels(plan, t->part, &level, &levels));
   may = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
   if (may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels) {
-    PlanCall(EllLanesAtOnce(plan, t->rows, &at_once, &polls));
+    PlanCall(EllLanesAtOnce(plan, t->part, t->rows, &at_once, &polls));
     if (polls) PlanCall(EllCreateByLevel(t, level, levels, 0, at_once, polls, SYNCILU_BY_LEVEL_PADDING, e));
     if (e->ell.by_level) PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -40,6 +40,12 @@ PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Warps that the rows of a level have work for, in the mean. */
+static double Slices(const Plan *plan, int lanes, double levels)
+{
+  return (double)plan->pattern.n * (double)(1 << lanes) / (32.0 * levels);
+}
+
 /*
    ChooseSolve - the strategy of the triangular solves: the one that is asked for; auto takes the first of the
    table that fits
@@ -73,6 +79,27 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 }
 
 /*
+   Whether a matrix in tiles may be for a cluster: tiles of a skewed grid save few levels, and those in which a row has
+   several lanes. A grid may have fewer levels than it would have skewed, and then more rows for warps on each.
+*/
+static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
+{
+  const SyncILUTiling  *t = &plan->tiling;
+  SyncILUDeviceTriangle lower;
+  long long             extent[3];
+  int                   lanes, polls;
+
+  PetscFunctionBegin;
+  *may = PETSC_FALSE;
+  if (t->block || t->outliers || (!t->skew && !plan->tile_lanes)) PetscFunctionReturn(PETSC_SUCCESS);
+  SyncILUGridExtents(t->points, t->skew, extent);
+  PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
+  PlanCall(EllLanesAtOnce(plan, PART_L, lower, &lanes, &polls));
+  *may = (PetscBool)(Slices(plan, lanes, (double)(extent[0] + extent[1] + extent[2] - 2)) <= SYNCILU_CLUSTER_SLICES);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    ChooseNarrow - whether auto had better solve with one cluster of blocks: where levels have few rows, the way of
    a value from row to row is what a solve costs, and within a cluster it is the shortest
 
@@ -83,7 +110,7 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 -  ops  - the strategy that ChooseSolve() has found
 
    Output Parameters:
-+  ops - the strategy
++  ops - the strategy; with it the plan is no longer in tiles
 -  why - the reason, empty if there is none
 
    Note:
@@ -92,30 +119,36 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 */
 PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
-  char   unfit[128] = "";
-  double slices[2]  = {0.0, 0.0};
-  int   *level, levels, lanes, polls;
+  const PetscBool tiled      = plan->tiled;
+  char            unfit[128] = "";
+  double          slices[2]  = {0.0, 0.0};
+  int            *level, levels, lanes, polls;
+  PetscBool       may = PETSC_TRUE;
 
   PetscFunctionBegin;
   why[0] = 0;
-  if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || plan->tiled || !plan->pattern.n)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || !plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (tiled) PlanCall(MayBeNarrow(plan, &may));
+  if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
   if (unfit[0] || plan->unfit[0]) { /* other strategies may have the memory that this one lacks */
     plan->unfit[0] = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  plan->tiled = PETSC_FALSE;
   PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
   plan->level[0] = level; /* for the triangle */
-  if (PetscMin(plan->levels[0], plan->levels[1]) < SYNCILU_CLUSTER_LEVELS) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) {
     SyncILUDeviceTriangle t;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
-    PlanCall(EllLanesAtOnce(plan, t, &lanes, &polls));
-    slices[k] = (double)plan->pattern.n * (double)(1 << lanes) / (32.0 * (double)plan->levels[k]);
+    PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
+    slices[k] = Slices(plan, lanes, (double)plan->levels[k]);
   }
-  if (PetscMax(slices[0], slices[1]) > SYNCILU_CLUSTER_SLICES) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscMin(plan->levels[0], plan->levels[1]) < SYNCILU_CLUSTER_LEVELS || PetscMax(slices[0], slices[1]) > SYNCILU_CLUSTER_SLICES) {
+    plan->tiled = tiled;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   *ops = &SyncILUSolveClusterOps;
   PetscCall(
     PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which a cluster goes through faster", slices[0], slices[1]));
@@ -224,23 +257,25 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
 .  why - the reason, empty if there is none
 
    Note:
-   In numerical order nobody asks for levels. Rows of many entries have more to search for than the wait hides,
-   and those that lists share among warps have no business with one. The constants are in kernels/tuning.h.
+   In numerical order nobody asks for levels. Where there is much to search for, it takes longer than the way from
+   level to level; and rows that lists share among warps have no business with one. The constants are in
+   kernels/tuning.h.
 */
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 {
-  const double n = (double)plan->pattern.n, mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
-  const int    mark = plan->scratch.n;
-  int         *level, levels = plan->levels[0];
+  const double    n = (double)plan->pattern.n, rounds = PlanRounds(plan), mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
+  const PetscBool wide = (PetscBool)(mean > SYNCILU_NARROW_LEAST && mean < SYNCILU_NARROW_MOST);
+  const int       mark = plan->scratch.n;
+  int            *level, levels = plan->levels[0];
 
   PetscFunctionBegin;
   if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mean > SYNCILU_NARROW_ENTRIES || plan->counts.longest_row > SYNCILU_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->counts.longest_row > SYNCILU_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
   }
-  if (n < SYNCILU_NARROW_ROWS * (double)levels)
+  if (n * rounds < (wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS) * (double)levels)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
