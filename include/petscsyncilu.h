@@ -22,9 +22,10 @@
   #define SYNCILU_EXTERN PETSC_EXTERN
 #endif
 
-#define PCSYNCILU        "syncilu"
-#define MATSOLVERSYNCILU "syncilu"
-#define MATORDERINGBMC   "bmc"
+#define PCSYNCILU          "syncilu"
+#define MATSOLVERSYNCILU   "syncilu"
+#define MATORDERINGBMC     "bmc"
+#define MATORDERINGSYNCILU "syncilu"
 
 /*E
    SyncILUBackend - where factorizations and solves run

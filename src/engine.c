@@ -151,6 +151,63 @@ static PetscErrorCode Unplan(SyncILUEngine e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether the user may mean a backend for so many rows, and it is there; else why says why not. */
+static PetscErrorCode MayTake(const SyncILUBackendOps *ops, SyncILUBackend asked, PetscInt n, PetscBool *may, char why[], size_t len)
+{
+  PetscFunctionBegin;
+  *may = PETSC_FALSE;
+  if (asked != SYNCILU_BACKEND_AUTO && asked != ops->backend) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SYNCILU_BACKEND_AUTO && n < ops->least) {
+    PetscCall(PetscSNPrintf(why, len, "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", n, ops->least));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *may = PETSC_TRUE;
+  if (ops->available) PetscCall((*ops->available)(may, why, len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineReorder - whether a matrix had better be factored in an ordering with few levels, by the backend that
+   would be taken for it
+
+   Not Collective
+
+   Input Parameters:
++  settings - what the user asked for
+.  n        - number of rows
+.  nonzeros - of the factor
+-  levels   - of L and of U
+
+   Output Parameters:
++  reorder - whether
+-  why     - what speaks for it or against it
+*/
+PetscErrorCode SyncILUEngineReorder(const SyncILUSettings *settings, PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2], PetscBool *reorder, char why[],
+                                    size_t len)
+{
+  const SyncILUBackendOps *ops = NULL;
+  char                     unused[160];
+  double                   ms[2];
+
+  PetscFunctionBegin;
+  *reorder = PETSC_FALSE;
+  for (int k = 0; k < BACKENDS && !ops; k++) {
+    PetscBool may;
+
+    PetscCall(MayTake(backends[k], settings->backend, n, &may, unused, sizeof(unused)));
+    if (may) ops = backends[k];
+  }
+  if (!ops || !ops->reorder) {
+    PetscCall(PetscStrncpy(why, "the host goes through the rows in their order", len));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *reorder = (*ops->reorder)(n, nonzeros, levels, ms);
+  PetscCall(PetscSNPrintf(why, len,
+                          "%" PetscInt_FMT " levels of L and U in the natural order take about %.2g ms an application, in the ordering bmc about %.2g",
+                          levels[0] + levels[1], ms[0], ms[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The plan of the first backend that the user may mean and that can; e->why says why it is that one. */
 static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source, const PetscInt *row, const PetscInt *col)
 {
@@ -161,16 +218,11 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(why, sizeof(why), "this build has no %s backend", asked == SYNCILU_BACKEND_AUTO ? "GPU" : SyncILUBackends[asked]));
   for (int k = 0; k < BACKENDS; k++) {
-    const SyncILUBackendOps *ops       = backends[k];
-    PetscBool                available = PETSC_TRUE;
+    const SyncILUBackendOps *ops = backends[k];
+    PetscBool                may;
 
-    if (asked != SYNCILU_BACKEND_AUTO && asked != ops->backend) continue;
-    if (asked == SYNCILU_BACKEND_AUTO && e->n < ops->least) {
-      PetscCall(PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", e->n, ops->least));
-      continue;
-    }
-    if (ops->available) PetscCall((*ops->available)(&available, why, sizeof(why)));
-    if (!available) continue;
+    PetscCall(MayTake(ops, asked, e->n, &may, why, sizeof(why)));
+    if (!may) continue;
     e->ops = ops;
     PetscCall(Plan(e, source, row, col));
     if (!e->unfit[0]) {

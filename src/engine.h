@@ -148,6 +148,12 @@ typedef struct {
   PetscErrorCode (*fingerprint)(SyncILUEngine, const SyncILUCSR *, PetscInt64[2]);
   /* Of a planned engine on a device: why a solve strategy does not suit its pattern or device; empty if it does. */
   PetscErrorCode (*fits)(SyncILUEngine, SyncILUSolve, char *, size_t);
+  /*
+     About how many milliseconds an application takes with so many rows, nonzeros of the factor and levels of L and
+     of U, and with the levels of an ordering that has few; and whether that one had better be taken. NULL: levels
+     do not matter.
+  */
+  PetscBool (*reorder)(PetscInt, PetscInt64, const PetscInt[2], double[2]);
   /* Called when the package is finalized. NULL: nothing to do. */
   PetscErrorCode (*finalize)(void);
 } SyncILUBackendOps;
@@ -181,6 +187,7 @@ struct _n_SyncILUEngine {
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
 };
 
+PETSC_INTERN PetscErrorCode SyncILUEngineReorder(const SyncILUSettings *, PetscInt, PetscInt64, const PetscInt[2], PetscBool *, char *, size_t);
 PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, const SyncILUSource *, const PetscInt *, const PetscInt *, SyncILUFill,
                                                 SyncILUEngine *);
 PETSC_INTERN PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *);

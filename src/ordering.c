@@ -4,10 +4,6 @@
 #include "syncilu_impl.h"
 #include "bmc.h"
 
-/* For -info and the view. */
-#define DESCRIPTION       "ordering: " MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors\n"
-#define DESCRIBED(blocks) (blocks)->blocks, (blocks)->size, (blocks)->grown ? "grown along the entries" : "cut from the numbering", (blocks)->colors
-
 PetscErrorCode SyncILUBlocksCheckSize(PetscInt size)
 {
   PetscFunctionBegin;
@@ -37,6 +33,75 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
     PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_size", size, NULL));
   }
   PetscCall(SyncILUBlocksCheckSize(*size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of a matrix, which PETSc orders by block rows where it is of type baij. */
+static PetscErrorCode GetRows(Mat A, PetscBool *baij, PetscInt *n, const PetscInt **ptr, const PetscInt **columns)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  /* with aij it would take rows together that it found alike */
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, baij, MATSEQBAIJ, MATSEQSBAIJ, ""));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, *baij, n, ptr, columns, &done));
+  PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Orderings of syncilu cannot get the rows of a matrix of type %s",
+             ((PetscObject)A)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering bmc of a matrix. */
+static PetscErrorCode OrderBMC(Mat A, SyncILUBlocks *blocks, IS *row, IS *col)
+{
+  SyncILUBMC      o;
+  PetscInt        n;
+  const PetscInt *ptr, *columns;
+  PetscBool       done, baij;
+
+  PetscFunctionBegin;
+  PetscCall(GetBlockSize(A, &blocks->size));
+  PetscCall(GetRows(A, &baij, &n, &ptr, &columns));
+  PetscCall(SyncILUBMCCreate(n, ptr, columns, blocks->size, &o));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, o.n, o.row, PETSC_COPY_VALUES, row));
+  PetscCall(ISDuplicate(*row, col)); /* MatReorderForNonzeroDiagonal() changes the columns alone */
+  blocks->blocks = o.blocks;
+  blocks->colors = o.colors;
+  blocks->grown  = o.grown;
+  PetscCall(SyncILUBMCDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For -info and the view. */
+static PetscErrorCode Describing(const SyncILUBlocks *b, char text[], size_t len)
+{
+  char chosen[sizeof(b->why) + 32] = "";
+
+  PetscFunctionBegin;
+  if (b->why[0]) PetscCall(PetscSNPrintf(chosen, sizeof(chosen), "%s takes ", MATORDERINGSYNCILU));
+  if (b->blocks)
+    PetscCall(PetscSNPrintf(text, len,
+                            "ordering: %s" MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors%s%s",
+                            chosen, b->blocks, b->size, b->grown ? "grown along the entries" : "cut from the numbering", b->colors, b->why[0] ? ": " : "",
+                            b->why));
+  else PetscCall(PetscSNPrintf(text, len, "ordering: %s" MATORDERINGNATURAL ": %s", chosen, b->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves with the rows of an ordering what it is. */
+static PetscErrorCode Describe(Mat A, SyncILUBlocks *blocks, IS row)
+{
+  PetscContainer container;
+  char           text[320];
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, blocks));
+  PetscCall(SyncILUContainerFreesPointer(container));
+  PetscCall(PetscObjectCompose((PetscObject)row, SYNCILU_BLOCKS_KEY, (PetscObject)container));
+  PetscCall(Describing(blocks, text, sizeof(text)));
+  PetscCall(PetscInfo(A, "%s\n", text));
+  PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,37 +135,102 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
 M*/
 static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *col)
 {
-  PetscContainer  container;
-  SyncILUBlocks  *blocks;
-  SyncILUBMC      o;
-  PetscInt        n, size;
-  const PetscInt *ptr, *columns;
-  PetscBool       done, baij;
+  SyncILUBlocks *blocks;
 
   PetscFunctionBegin;
   (void)type;
-  PetscCall(GetBlockSize(A, &size));
-  /* PETSc orders the block rows of these; with aij it would take rows together that it found alike */
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &baij, MATSEQBAIJ, MATSEQSBAIJ, ""));
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Ordering " MATORDERINGBMC " cannot get the rows of a matrix of type %s",
-             ((PetscObject)A)->type_name);
-  PetscCall(SyncILUBMCCreate(n, ptr, columns, size, &o));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, o.n, o.row, PETSC_COPY_VALUES, row));
-  PetscCall(ISDuplicate(*row, col)); /* MatReorderForNonzeroDiagonal() changes the columns alone */
   PetscCall(PetscNew(&blocks));
-  blocks->size   = size;
-  blocks->blocks = o.blocks;
-  blocks->colors = o.colors;
-  blocks->grown  = o.grown;
-  PetscCall(SyncILUBMCDestroy(&o));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, blocks));
-  PetscCall(SyncILUContainerFreesPointer(container));
-  PetscCall(PetscObjectCompose((PetscObject)*row, SYNCILU_BLOCKS_KEY, (PetscObject)container));
-  PetscCall(PetscInfo(A, DESCRIPTION, DESCRIBED(blocks)));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(OrderBMC(A, blocks, row, col));
+  PetscCall(Describe(A, blocks, *row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The levels of L or of U of a matrix in its natural order, where it has no fill. Columns beyond the matrix count for none. */
+static PetscErrorCode CountLevels(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscBool lower, PetscInt *levels)
+{
+  PetscInt *level;
+
+  PetscFunctionBegin;
+  *levels = 0;
+  PetscCall(PetscMalloc1(n, &level));
+  for (PetscInt q = 0; q < n; q++) {
+    const PetscInt i = lower ? q : n - 1 - q;
+    PetscInt       l = 0;
+
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
+      if (lower ? col[k] >= 0 && col[k] < i : col[k] > i && col[k] < n) l = PetscMax(l, level[col[k]]);
+    }
+    level[i] = l + 1;
+    *levels  = PetscMax(*levels, l + 1);
+  }
+  PetscCall(PetscFree(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   With which settings the matrix will be factored: those of the preconditioner that does it, if it is one of ours. PETSc's
+   own factorizations are where the matrix is.
+*/
+static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  SyncILUSettingsInitialize(settings);
+  PetscCall(PetscObjectQuery((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject *)&container));
+  if (container) {
+    SyncILUShared *shared;
+
+    PetscCall(PetscContainerGetPointer(container, (void **)&shared));
+    *settings = shared->settings;
+  } else {
+    PetscBool device;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &device));
+    if (!device) settings->backend = SYNCILU_BACKEND_HOST;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   MATORDERINGSYNCILU = "syncilu" - the natural ordering or `MATORDERINGBMC`, whichever takes less time where the
+   matrix will be factored
+
+   Level: intermediate
+
+   Notes:
+   For -pc_factor_mat_ordering_type. On the host, and on a GPU where the levels of the natural order take little time,
+   as on grids and where they have many rows, it is the natural ordering; on a GPU where they are a long chain of few
+   rows each, as on unstructured meshes, it is bmc. The view of the factor and -info say which, and why. It does not
+   look at the values, nor does it know how many iterations either takes.
+
+   The levels are counted on the host, without those that fill adds.
+
+.seealso: `MATORDERINGBMC`, `MatOrderingType`, `PCFactorSetMatOrderingType()`, `PCSYNCILU`
+M*/
+static PetscErrorCode MatGetOrdering_SyncILU(Mat A, MatOrderingType type, IS *row, IS *col)
+{
+  SyncILUBlocks  *blocks;
+  SyncILUSettings settings;
+  PetscInt        n, rows, levels[2];
+  const PetscInt *ptr, *columns;
+  PetscBool       done, baij, reorder;
+
+  PetscFunctionBegin;
+  (void)type;
+  PetscCall(GetSettings(A, &settings));
+  PetscCall(GetRows(A, &baij, &n, &ptr, &columns));
+  rows = n;
+  for (int k = 0; k < 2; k++) PetscCall(CountLevels(n, ptr, columns, (PetscBool)!k, &levels[k]));
+  PetscCall(PetscNew(&blocks));
+  PetscCall(SyncILUEngineReorder(&settings, n, n ? (PetscInt64)ptr[n] : 0, levels, &reorder, blocks->why, sizeof(blocks->why)));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
+  if (reorder) PetscCall(OrderBMC(A, blocks, row, col));
+  else {
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, rows, 0, 1, row));
+    PetscCall(ISDuplicate(*row, col));
+  }
+  PetscCall(Describe(A, blocks, *row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,12 +238,14 @@ PetscErrorCode SyncILUBlocksView(Mat F, PetscViewer viewer)
 {
   PetscContainer container;
   SyncILUBlocks *blocks;
+  char           text[320];
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)F, SYNCILU_BLOCKS_KEY, (PetscObject *)&container));
   if (!container) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscContainerGetPointer(container, (void **)&blocks));
-  PetscCall(PetscViewerASCIIPrintf(viewer, DESCRIPTION, DESCRIBED(blocks)));
+  PetscCall(Describing(blocks, text, sizeof(text)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,5 +253,6 @@ PetscErrorCode SyncILUOrderingRegister(void)
 {
   PetscFunctionBegin;
   PetscCall(MatOrderingRegister(MATORDERINGBMC, MatGetOrdering_BMC));
+  PetscCall(MatOrderingRegister(MATORDERINGSYNCILU, MatGetOrdering_SyncILU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -68,7 +68,7 @@ static PetscErrorCode CheckPETSc(void)
 
 /*@C
    SyncILUInitializePackage - registers the preconditioner `PCSYNCILU`, the solver type `MATSOLVERSYNCILU`, the
-   ordering `MATORDERINGBMC` and the log events
+   orderings `MATORDERINGBMC` and `MATORDERINGSYNCILU`, and the log events
 
    Not Collective
 

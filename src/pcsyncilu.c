@@ -438,7 +438,7 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 
    Options Database Keys:
 +  -pc_factor_levels <k>                                           - levels of fill
-.  -pc_factor_mat_ordering_type (natural|bmc|nd|1wd|rcm|qmd)       - ordering of the block
+.  -pc_factor_mat_ordering_type (natural|bmc|syncilu|nd|rcm|...)   - ordering of the block
 .  -mat_ordering_bmc_size <n>                                      - rows of a block of the ordering bmc
 .  -pc_factor_shift_type (none|nonzero|positive_definite|inblocks) - what to do about small pivots
 .  -pc_factor_shift_amount <a>                                     - by how much

@@ -55,10 +55,11 @@ typedef struct {
   PetscInt       analyses; /* of the engines before this one */
 } Mat_SyncILU;
 
-/* What an ordering bmc is; composed with its rows under this name, then with the factor. */
+/* What one of our orderings is; composed with its rows under this name, then with the factor. */
 typedef struct {
-  PetscInt  size, blocks, colors;
+  PetscInt  size, blocks, colors; /* of bmc; no blocks: the natural one */
   PetscBool grown;
+  char      why[160]; /* why the ordering syncilu is this one; empty else */
 } SyncILUBlocks;
 
 #define SYNCILU_BLOCKS_KEY "SyncILUBlocks"

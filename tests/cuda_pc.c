@@ -522,7 +522,7 @@ static PetscErrorCode TestView(PetscRandom rand)
     {
       const PetscLogDouble csr = 12.0 * info.nz_used + 4.0 * (n + 1);
       /* a PETSc without CUDA has no matrix and vectors on the device, so the plan has them */
-      const double limit = PetscDefined(HAVE_CUDA) ? 3 * csr : 4 * csr + 16.0 * n;
+      const double limit = SYNCILU_MEMORY_LISTS + (PetscDefined(HAVE_CUDA) ? 3 * csr : 4 * csr + 16.0 * n);
 
       printf("%s, %" PetscInt_FMT " rows: %.2f times the bytes of the matrix\n", matrices[m], n, (double)s.bytes / csr);
       CHECK(s.bytes > 0 && (double)s.bytes <= limit, "%s: %" PetscInt64_FMT " bytes held, %.2f times those of the matrix", matrices[m], s.bytes,
@@ -582,6 +582,48 @@ static PetscErrorCode TestAdvice(PetscRandom rand)
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The ordering that decides by itself takes bmc for a chain of narrow levels, on a GPU and where its blocks are asked
+   for there, and leaves grids, wide levels and long rows as they are.
+*/
+static PetscErrorCode TestChosenOrdering(PetscRandom rand)
+{
+  const struct {
+    const char    *pattern;
+    PetscInt       n;
+    SyncILUBackend backend;
+    const char    *said; /* and the permutation that goes with it */
+    PetscBool      natural;
+  } cases[] = {
+    {"band",       3000, SYNCILU_BACKEND_CUDA, "syncilu takes bmc, ",                             PETSC_FALSE},
+    {"band",       3000, SYNCILU_BACKEND_HOST, "syncilu takes natural: the host goes through",    PETSC_TRUE },
+    {"band",       3000, SYNCILU_BACKEND_AUTO, "syncilu takes natural: the host goes through",    PETSC_TRUE },
+    {"7pt",        4096, SYNCILU_BACKEND_CUDA, "syncilu takes natural: 92 levels of L and U in ", PETSC_TRUE },
+    {"elasticity", 3000, SYNCILU_BACKEND_CUDA, "syncilu takes natural: ",                         PETSC_TRUE }
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    Mat  A;
+    PC   pc;
+    char text[16384];
+
+    Watch("ordering syncilu, %s, %s", cases[k].pattern, SyncILUBackends[cases[k].backend]);
+    PetscCall(GenerateMatrix(cases[k].pattern, cases[k].n, rand, &A));
+    PetscCall(PreconditionerCreate(A, cases[k].backend, &pc));
+    PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGSYNCILU));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_ASCII_INFO_DETAIL, text, sizeof(text)));
+    CHECK(CheckViewSays(text, "ordering", cases[k].said), "%s on %s: the view lacks \"%s\":\n%s", cases[k].pattern, SyncILUBackends[cases[k].backend],
+          cases[k].said, text);
+    CHECK((strstr(text, "; ordering: natural") != NULL) == cases[k].natural, "%s on %s is permuted or is not:\n%s", cases[k].pattern,
+          SyncILUBackends[cases[k].backend], text);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1168,6 +1210,7 @@ int main(int argc, char **argv)
     PetscCall(TestStreams(rand));
 #endif
     PetscCall(TestAdvice(rand));
+    PetscCall(TestChosenOrdering(rand));
     if (!small) {
       PetscCall(TestAuto(rand));
       PetscCall(TestView(rand));

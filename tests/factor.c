@@ -96,7 +96,7 @@ static PetscErrorCode CompareSolves(Mat A, Mat F[2], PetscRandom rand, const cha
 
 static PetscErrorCode TestOrderingsAndLevels(PetscRandom rand)
 {
-  const char *const orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND, MATORDERING1WD, MATORDERINGQMD, MATORDERINGBMC};
+  const char *const orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND, MATORDERING1WD, MATORDERINGQMD, MATORDERINGBMC, MATORDERINGSYNCILU};
 
   PetscFunctionBegin;
   for (int m = 0; GeneratePatterns[m]; m++) {

@@ -1,4 +1,4 @@
-static char help[] = "The ordering bmc: permutations, independent colors, groups of rows that stay together, options, the view.\n\n";
+static char help[] = "The orderings bmc and syncilu: permutations, independent colors, groups of rows that stay together, options, the view.\n\n";
 
 #include "check.h"
 #include "problem.h"
@@ -318,6 +318,10 @@ static PetscErrorCode TestOptions(PetscRandom rand)
   CHECK(strstr(view, "blocks of at most 9 rows"), "%s", view);
   PetscCall(ViewWith(A, PCILU, "-a_pc_factor_mat_ordering_type rcm", view, sizeof(view)));
   CHECK(!strstr(view, "blocks of at most"), "%s", view);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(ViewWith(A, k ? PCSYNCILU : PCILU, "-a_pc_factor_mat_ordering_type syncilu", view, sizeof(view)));
+    CHECK(strstr(view, "ordering: syncilu takes natural: the host goes through the rows in their order"), "%s", view);
+  }
   CHECK_ERROR(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -a_mat_ordering_bmc_size 0", view, sizeof(view)), PETSC_ERR_ARG_OUTOFRANGE,
               "-mat_ordering_bmc_size: 0 is not a number of rows");
   CHECK_ERROR(ViewWith(A, PCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size -3", view, sizeof(view)), PETSC_ERR_ARG_OUTOFRANGE,
@@ -356,6 +360,7 @@ static PetscErrorCode TestOptions(PetscRandom rand)
     IS row, col;
 
     CHECK_ERROR(MatGetOrdering(A, MATORDERINGBMC, &row, &col), PETSC_ERR_SUP, "cannot get the rows of a matrix of type seqdense");
+    CHECK_ERROR(MatGetOrdering(A, MATORDERINGSYNCILU, &row, &col), PETSC_ERR_SUP, "cannot get the rows of a matrix of type seqdense");
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

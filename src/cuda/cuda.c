@@ -407,4 +407,5 @@ const SyncILUBackendOps SyncILUCUDAOps = {.backend     = SYNCILU_BACKEND_CUDA,
                                           .view        = View_CUDA,
                                           .fingerprint = Fingerprint_CUDA,
                                           .fits        = Fits_CUDA,
+                                          .reorder     = Reorder_CUDA,
                                           .finalize    = DeviceFinalize};

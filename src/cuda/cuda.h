@@ -400,6 +400,7 @@ typedef struct {
 } CUDA;
 
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);
+PETSC_INTERN PetscBool      Reorder_CUDA(PetscInt, PetscInt64, const PetscInt[2], double[2]);
 PETSC_INTERN PetscErrorCode Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
 PETSC_INTERN PetscErrorCode Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
 PETSC_INTERN PetscErrorCode Excess_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);

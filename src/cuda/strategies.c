@@ -206,6 +206,33 @@ PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Milliseconds that the bytes of an application take. */
+static double BytesTime(double n, double nnz)
+{
+  return 1e3 * (12.0 * nnz + 40.0 * n) / SYNCILU_BANDWIDTH;
+}
+
+/*
+   Whether an ordering with few levels takes so much less time than the present one that it is worth its iterations.
+   Where a row has many entries, its neighbours are too many for few colors.
+*/
+static PetscBool FewPay(double n, double nnz, double chain, double ms[2])
+{
+  ms[0] = BytesTime(n, nnz) + chain;
+  ms[1] = BytesTime(n, nnz) + 1e-6 * SYNCILU_BMC_LEVELS * SYNCILU_HOP_BY_LEVEL;
+  return (PetscBool)(nnz <= SYNCILU_ADVISE_ENTRIES * n && ms[0] > SYNCILU_ADVISE * ms[1]);
+}
+
+/* Before there is a plan: levels of few rows are for a cluster. */
+PetscBool Reorder_CUDA(PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2], double ms[2])
+{
+  double chain = 0.0;
+
+  for (int k = 0; k < 2; k++)
+    chain += 1e-6 * (double)levels[k] * ((double)n > 32.0 * SYNCILU_CLUSTER_SLICES * (double)levels[k] ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP_CLUSTER);
+  return FewPay((double)n, (double)nonzeros, chain, ms);
+}
+
 /*
    AdviseOrdering - whether the order of the matrix is such a chain of narrow levels that another one would take
    much less time
@@ -221,25 +248,21 @@ PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U
 .  advice - which ordering, and about what time both take; empty if there is none
 
    Note:
-   Nothing is reordered unasked: an ordering changes the number of iterations. Where a row has many entries, its
-   neighbours are too many for few colors. The constants are in kernels/tuning.h.
+   Nothing is reordered unasked: an ordering changes the number of iterations. The constants are in kernels/tuning.h.
 */
 PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
 {
-  const double bytes = 1e3 * (12.0 * plan->nnz + 40.0 * plan->pattern.n) / SYNCILU_BANDWIDTH;
-  const double few   = bytes + 1e-6 * SYNCILU_BMC_LEVELS * SYNCILU_HOP_BY_LEVEL;
-  double       chain;
+  double ms[2];
 
   PetscFunctionBegin;
   advice[0] = 0;
-  if (plan->tiled || L->order.numerical || (double)plan->nnz > SYNCILU_ADVISE_ENTRIES * (double)plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
-  chain = bytes + ChainTime(plan, L, U);
-  if (chain > SYNCILU_ADVISE * few) {
+  if (plan->tiled || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
+  if (FewPay((double)plan->pattern.n, (double)plan->nnz, ChainTime(plan, L, U), ms)) {
     PetscCall(
       PetscSNPrintf(advice, len,
                     "%d levels of L and U for %d rows take about %.2g ms an application; -pc_factor_mat_ordering_type bmc takes about %.2g, and may take "
                     "more iterations",
-                    plan->levels[0] + plan->levels[1], plan->pattern.n, chain, few));
+                    plan->levels[0] + plan->levels[1], plan->pattern.n, ms[0], ms[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
