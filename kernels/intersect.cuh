@@ -121,7 +121,7 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
    entries [begin, end); turn as in SyncILUDeviceFactor. Calls hit(s, both, e, u, q) for every update: the entry
    that names the reference row, the candidates, the two entries as in find(), q updates by that reference row
    before it. Then calls done(updates). The lanes of a row look up T reference rows at once. With TABLE, the table
-   of the row's columns says where those of the reference rows are.
+   of the row's columns says where those of a reference row are, unless that is much longer.
 */
 template <int LG, bool TABLE, typename Hit, typename Done>
 __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, int begin, int nl, int end, const ColumnTable &table,
@@ -143,11 +143,12 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
     const int from = __shfl_sync(FULL, ahead.x, lane - sub + s % T), to = __shfl_sync(FULL, ahead.y, lane - sub + s % T);
     const int source = __shfl_sync(FULL, ahead.z, lane - sub + s % T);
     if (s < nl) both = common(begin + source + 1, end, from, to);
-    if (TABLE) both.flip = true;
+    if (TABLE) both.flip = to - from <= 32 || to - from <= 2 * (end - begin - source);
     for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
-      int            e, u;
-      const bool     found = q0 + sub < candidates(both) && (TABLE ? find(both, p.col, begin, table, q0 + sub, &e, &u) : find(both, p.col, q0 + sub, &e, &u));
-      const unsigned all   = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
+      int        e, u;
+      const bool found = q0 + sub < candidates(both) &&
+                         (TABLE && both.flip ? find(both, p.col, begin, table, q0 + sub, &e, &u) : find(both, p.col, q0 + sub, &e, &u));
+      const unsigned all = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
 
       if (found) hit(source, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
       updates += __popc(all);

@@ -6,7 +6,7 @@
    nothing unfinished, whatever else is resident. Rows of one warp that depend on each other are waited for in
    loops that the whole warp goes round together, in which each row that has all it needs is finished.
 
-   Poison: an array that is waited for is filled with ones in every bit (a memset), which as a floating-point
+   Poison: an array that is waited for is filled with ones in every bit, which as a floating-point
    number is a NaN that no arithmetic produces. What is published passes through clean(), so that a value of
    the user's with the same bits is never taken for one that is missing: it comes out as another NaN.
 */

@@ -380,7 +380,7 @@ typedef struct {
   const unsigned short *update;
   /* by round and row of the task: the entry of the row whose column is the reference row */
   const unsigned char *source;
-  /* rows have more rounds than SYNCILU_UPDATE_POLLS, so that it is worth while to look ahead */
+  /* rows have more rounds than are polled at the same time, so that it is worth while to look ahead */
   int many;
 } SyncILUDeviceLists;
 

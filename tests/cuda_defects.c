@@ -198,6 +198,10 @@ static PetscErrorCode TestPlan(const char *name, Mat A, const Expected *x, Petsc
     PetscCall(Solves(e, &c, SYNCILU_NOTRANS, name, bits[run]));
     PetscCall(Solves(e, &c, SYNCILU_TRANS, name, bits[run] + 2 * c.ld * NRHS));
   }
+  CHECK(s.levels[0] > 0 && s.levels[1] > 0 && s.level_rows[0] > 0 && s.level_rows[1] > 0 && s.level_rows[0] * s.levels[0] >= c.n &&
+          s.level_rows[1] * s.levels[1] >= c.n,
+        "%s: %" PetscInt_FMT " and %" PetscInt_FMT " levels of at most %" PetscInt_FMT " and %" PetscInt_FMT " rows", name, s.levels[0], s.levels[1],
+        s.level_rows[0], s.level_rows[1]);
   PetscCall((*e->ops->updates)(e, &updates[0]));
   PetscCall(CountUpdates(&c, &updates[1]));
   CHECK(updates[0] == updates[1], "%s: %" PetscInt64_FMT " updates, of which the device finds %" PetscInt64_FMT, name, updates[1], updates[0]);
@@ -224,6 +228,7 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
     {"27pt:4x4x50",      PETSC_FALSE, {skewed, NULL, 3.7, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
     {"27pt:4x4x810",     PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
     {"27pt:16x16x40",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:9x4x4",       PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                          },
     {"27pt:16x16x800",   PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
     {"27pt:10x500x1",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
     {"27pt:10x32000x1",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },

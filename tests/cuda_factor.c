@@ -13,6 +13,7 @@ typedef struct {
   MatFactorInfo info;
   PetscReal     relax;
   PetscInt      vector_size;
+  SyncILUSolve  solve;
   /* of the factor beside the largest entry of the row, of solutions beside the largest entry */
   PetscReal tolerance;
 } Values;
@@ -31,6 +32,7 @@ static PetscErrorCode ValuesCreate(const Case *c, Values *v)
   v->info.zeropivot = c->piv.zeropivot;
   v->relax          = 0.0;
   v->vector_size    = 0;
+  v->solve          = SYNCILU_SOLVE_AUTO;
   v->tolerance      = 1e-12;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,6 +87,7 @@ static PetscErrorCode EngineFor(const Case *c, const Values *v, SyncILUBackend b
   settings.update   = update;
   settings.analysis = analysis;
   settings.relax    = v->relax;
+  settings.solve    = v->solve;
 
   settings.vector_size = v->vector_size;
   settings.prefetch    = analysis != SYNCILU_ANALYSIS_NONE ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
@@ -164,6 +167,48 @@ static PetscErrorCode TestValues(const Case *c, const Values *v, const char *nam
     }
   }
   PetscCall(SyncILUEngineDestroy(&host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Relaxation with every solve strategy: where only diagonals have updates, one kernel leaves sums where another polls
+   for pivots, unless a strategy has storage of its own for these.
+*/
+static PetscErrorCode TestRelaxed(PetscRandom rand)
+{
+  const char *const patterns[] = {"tridiagonal:300", "5pt:12x10", "7pt:6x5x4", "27pt:5x4x3", "random:400"};
+  Strategies        strategies;
+
+  PetscFunctionBegin;
+  PetscCall(StrategiesGet(&strategies));
+  for (size_t m = 0; m < PETSC_STATIC_ARRAY_LENGTH(patterns); m++) {
+    Case          c;
+    Values        v;
+    Mat           A;
+    SyncILUEngine host;
+
+    PetscCall(GenerateMatrix(patterns[m], 0, rand, &A));
+    PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.9, rand, &c));
+    PetscCall(ValuesCreate(&c, &v));
+    v.relax = 0.9;
+    PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_HOST, SYNCILU_UPDATE_AUTO, SYNCILU_ANALYSIS_AUTO, &host));
+    PetscCall(EngineFactor(host, &v.csr, NULL, &v.info));
+    for (int s = 0; s < strategies.nsolves; s++) {
+      SyncILUEngine e;
+      char          what[128];
+
+      v.solve = strategies.solve[s];
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%s, relaxed, solve %s", patterns[m], SyncILUSolves[v.solve]));
+      Watch("%s", what);
+      PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_CUDA, SYNCILU_UPDATE_AUTO, SYNCILU_ANALYSIS_AUTO, &e));
+      PetscCall(Compare(&c, &v, host, e, what));
+      PetscCall(SyncILUEngineDestroy(&e));
+    }
+    PetscCall(SyncILUEngineDestroy(&host));
+    PetscCall(ValuesDestroy(&v));
+    PetscCall(CaseDestroy(&c));
+    PetscCall(MatDestroy(&A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -503,6 +548,7 @@ int main(int argc, char **argv)
     return SKIPPED;
   }
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(TestRelaxed(rand));
   PetscCall(TestCancellation(rand));
   PetscCall(TestShared(rand));
   PetscCall(TestLengths(rand));

@@ -74,6 +74,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
     plan->unfit[0] = d->narrow[0] = 0;
     plan->taken                   = taken;
     plan->tiled                   = tiled;
+    PlanForgetLevels(plan);
     for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
     PetscCall(ChooseSolve(plan, &ops));
@@ -254,7 +255,7 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
     f->wide = (PetscBool)(found.range && !f->wide); /* rare: not worth more than another attempt */
   } while (f->wide);
   if (!plan->unfit[0] && found.row != INT_MAX && !Relative(&p)) {
-    PlanCall(CompleteStatus(d, pattern, &v, &p));
+    PetscCall(CompleteStatus(d, pattern, &v, &p));
     PetscCall(DeviceStatusRequest(plan->stream, d->status));
     PetscCall(DeviceStatusWait(&found));
   }

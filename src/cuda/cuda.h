@@ -186,6 +186,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);
 PETSC_INTERN PetscErrorCode PlanGetLevels(Plan *, Part, int **, int *);
 PETSC_INTERN PetscErrorCode PlanCountLevels(Plan *);
+PETSC_INTERN void           PlanForgetLevels(Plan *);
 PETSC_INTERN PetscErrorCode OrderCreateByLevel(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderReverse(Plan *, DeviceMemory *, const Order *, Order *);
@@ -296,6 +297,7 @@ typedef struct {
   PetscErrorCode (*fits)(Plan *, char[], size_t);
   /* may find only now that it takes too much: the reason */
   PetscErrorCode (*create)(Factorization *, char[], size_t);
+  /* begins with SyncILUKernelFactorBegin() */
   PetscErrorCode (*factor)(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);
   PetscErrorCode (*view)(const Factorization *, PetscViewer); /* NULL: name and lanes say all */
 } FactorOps;

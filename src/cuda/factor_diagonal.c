@@ -59,6 +59,7 @@ static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValue
   SyncILUDevicePattern p;
   SyncILUDeviceSolve   s;
   double              *sum = f->workspace;
+  PetscBool            shared; /* sums of relaxation come where the solution goes later */
 
   PetscFunctionBegin;
   PlanCall(PlanGetPattern(plan, &p));
@@ -75,12 +76,14 @@ static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValue
   s.nrhs     = 1;
   s.throttle = f->L->order.throttle;
   s.ticket   = plan->ticket + 2;
-  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket, n, f->wide ? (void *)f->pivot : s.x, 0, NULL, plan->stream));
+  shared     = (PetscBool)(!f->wide && piv->relax != 0.0 && s.x == sum);
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket, shared ? 0 : n, f->wide ? (void *)f->pivot : s.x, 0, NULL, plan->stream));
   if (f->wide) {
     if (piv->relax != 0.0 && s.x == sum) PlanCall(PlanAlloc(plan, &plan->scratch, n * plan->size, &sum));
     PlanLaunch(SyncILUKernelWidePivots(plan->type, p, d->ell.ell.order, *values, sum, *piv, f->pivot, s.x, s.ticket, status, plan->stream));
   } else {
     PlanLaunch(SyncILUKernelCoefficients(plan->type, p, d->ell.ell, d->transposed_entry, *values, *piv, sum, status, plan->stream));
+    if (shared) CallCUDA(cudaMemsetAsync(s.x, 0xff, n * plan->size, plan->stream));
     PlanLaunch(SyncILUKernelPivots(plan->type, d->ell.ell, s, *piv, f->pivot, status, plan->stream));
   }
   PetscCall(PlanRestorePattern(plan, &p));

@@ -113,7 +113,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   l->lists.longs = l->longs.device;
-  l->lists.many  = total > SYNCILU_UPDATE_POLLS * (double)r->tasks;
+  l->lists.many  = total > (f->lanes == 5 ? SYNCILU_UPDATE_POLLS_WARP : SYNCILU_UPDATE_POLLS) * (double)r->tasks;
   /* the more there is to be done in a row, the earlier it must begin */
   r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_LIST, total / PetscMax(1, r->tasks)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -121,7 +121,7 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
   const int k = part == PART_U || part == PART_UT;
 
   PetscFunctionBegin;
-  if (part == PART_L && !plan->level[k] && plan->tiled && !plan->chain && !plan->tiling.outliers) {
+  if (part == PART_L && plan->tiled && !plan->chain && !plan->tiling.outliers) {
     PlanCall(PlanTileRowLevels(plan, level, levels));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -222,6 +222,13 @@ PetscErrorCode OrderPositions(Plan *plan, const Order *order, int **position)
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), position));
   PlanLaunch(SyncILUKernelInvert(plan->pattern.n, order->row, *position, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After levels were found for an order that is not taken. */
+void PlanForgetLevels(Plan *plan)
+{
+  plan->levels[0] = plan->levels[1] = UNKNOWN;
+  plan->counted[0] = plan->counted[1] = plan->late = PETSC_FALSE;
 }
 
 /* Counts the levels of both triangles, and the most rows on one, where the plan did without. */

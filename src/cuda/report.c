@@ -62,7 +62,6 @@ static PetscErrorCode Levels(SyncILUEngine e)
   Plan *plan = &((CUDA *)e->data)->plan;
 
   PetscFunctionBegin;
-  if (plan->levels[0] != UNKNOWN && plan->levels[1] != UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanCountLevels(plan));
   if (plan->unfit[0]) { /* nobody's solve fails because its levels cannot be counted */
     PetscCall(PetscInfo(NULL, "Levels are not counted: %s\n", plan->unfit));

@@ -120,6 +120,7 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
   const PetscBool tiled      = plan->tiled;
+  const int       mark       = plan->scratch.n;
   char            unfit[128] = "";
   double          slices[2]  = {0.0, 0.0};
   int            *level, levels, lanes, polls;
@@ -146,7 +147,11 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
     slices[k] = Slices(plan, lanes, (double)plan->levels[k]);
   }
   if (PetscMin(plan->levels[0], plan->levels[1]) < SYNCILU_CLUSTER_LEVELS || PetscMax(slices[0], slices[1]) > SYNCILU_CLUSTER_SLICES) {
-    plan->tiled = tiled;
+    if (tiled) {
+      plan->tiled = PETSC_TRUE;
+      PetscCall(PlanRelease(plan, &plan->scratch, mark));
+      PlanForgetLevels(plan);
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *ops = &SyncILUSolveClusterOps;

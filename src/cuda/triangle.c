@@ -44,7 +44,8 @@ PetscErrorCode TriangleCreate(Plan *plan, const SolveOps *ops, Part part, const 
   /* the levels of both come together, and the keys of L are the factorization's too */
   if (part != PART_L && !plan->level[0] && !plan->level[1]) {
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
-    t->order.key = NULL;
+    t->order.key   = NULL;
+    t->order.start = NULL;
   }
   if (!of) {
     plan->holder[part == PART_U] = t;
