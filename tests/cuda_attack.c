@@ -322,6 +322,20 @@ static PetscErrorCode LookForOccupier(void *ctx, const char *step, const char *w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Asks for ell where auto would take a cluster. */
+static PetscErrorCode LeaveOutCluster(const Case *c, SyncILUSettings *settings)
+{
+  SyncILUEngine e;
+  char          view[2048];
+
+  PetscFunctionBegin;
+  PetscCall(EngineCreate(settings, c, &e));
+  PetscCall(EngineView(e, view, sizeof(view)));
+  if (CheckViewSays(view, "solve", "cluster")) settings->solve = SYNCILU_SOLVE_ELL;
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Everything of one engine with the device for itself, and again while others have it. */
 static PetscErrorCode TestOccupied(Occupier o, PetscBool pulses, const char *pattern, PetscInt nrhs, SyncILUAnalysis analysis, PetscRandom rand)
 {
@@ -350,6 +364,7 @@ static PetscErrorCode TestOccupied(Occupier o, PetscBool pulses, const char *pat
     settings.analysis = analysis;
     /* a cluster begins once there is room for all of its blocks, which is not on one multiprocessor */
     if (!pulses && settings.solve == SYNCILU_SOLVE_CLUSTER) continue;
+    if (!pulses && settings.solve == SYNCILU_SOLVE_AUTO) PetscCall(LeaveOutCluster(&c, &settings));
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s, update %s, solve %s, analysis %s", pattern, SyncILUUpdates[settings.update], SyncILUSolves[settings.solve],
                             SyncILUAnalyses[analysis]));
     /*
