@@ -344,8 +344,9 @@
    it starts some us later. On an H200 a level takes it 0.17 to 0.29 us, or 1/66 us a warp where that is more, and
    ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to 0.92, triangles as
    meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4, 7-point ones with 24 0.87, with
-   43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with 34 warps a level take 0.88, triangles row
-   by row 0.95, but 5-point ones 1.8, and blocks 2.6.
+   43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with 34 warps a level take 0.88. Where a row has one
+   lane in tiles, triangles row by row take 0.95, but with 16 right-hand sides twice as long and with three times the
+   analysis, and 5-point grids 1.8; so these stay in tiles.
 */
 #define SYNCILU_CLUSTER_SLICES 36
 #define SYNCILU_CLUSTER_LEVELS 32

@@ -79,8 +79,8 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 }
 
 /*
-   Whether a matrix in tiles may be for a cluster: tiles of a skewed grid save few levels, and those in which a row has
-   several lanes. A grid may have fewer levels than it would have skewed, and then more rows for warps on each.
+   Whether a matrix in tiles may be for a cluster: tiles in which a row has several lanes have few rows, and save few
+   levels. A skewed grid may have fewer levels than its skewed extents, and then more rows for warps on each.
 */
 static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 {
@@ -91,7 +91,7 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 
   PetscFunctionBegin;
   *may = PETSC_FALSE;
-  if (t->block || t->outliers || (!t->skew && !plan->tile_lanes)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->block || t->outliers || !plan->tile_lanes) PetscFunctionReturn(PETSC_SUCCESS);
   SyncILUGridExtents(t->points, t->skew, extent);
   PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
   PlanCall(EllLanesAtOnce(plan, PART_L, lower, &lanes, &polls));
