@@ -16,13 +16,17 @@
 */
 #define LOCAL 0.5
 
-/* The rows of a matrix and those of its transpose: an entry in either makes two rows neighbours. */
+/*
+   The rows of a matrix and those of its transpose: an entry in either makes two rows neighbours. Where the pattern is
+   seen to be symmetric, one side has them all.
+*/
 typedef struct {
   PetscInt        n;
+  int             sides;
   const PetscInt *ptr[2], *col[2];
-  PetscInt       *tptr, *tcol;
-  PetscInt       *head; /* first row of the group of each row, see FindGroups() */
-  PetscInt        size; /* most rows of a block */
+  PetscInt       *tptr, *tcol; /* NULL where there is one side */
+  PetscInt       *head;        /* first row of the group of each row, see FindGroups() */
+  PetscInt        size;        /* most rows of a block */
 } Graph;
 
 static PetscErrorCode GraphDestroy(Graph *g)
@@ -33,16 +37,53 @@ static PetscErrorCode GraphDestroy(Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Whether the pattern is symmetric and its columns ascend: then the entries of a row right of the diagonal are met one
+   after the other by those left of it in the rows below.
+*/
+static PetscErrorCode IsSymmetric(const Graph *g, PetscBool *is)
+{
+  const PetscInt n = g->n, *ptr = g->ptr[0], *col = g->col[0];
+  PetscInt      *next;
+
+  PetscFunctionBegin;
+  *is = PETSC_TRUE;
+  PetscCall(PetscMalloc1(n, &next));
+  for (PetscInt i = 0; i < n && *is; i++) {
+    PetscInt k = ptr[i];
+
+    for (; k < ptr[i + 1] && col[k] < i && *is; k++) {
+      const PetscInt j = col[k];
+
+      *is = (PetscBool)((k == ptr[i] || col[k - 1] < j) && next[j] < ptr[j + 1] && col[next[j]] == i);
+      next[j]++;
+    }
+    if (k < ptr[i + 1] && col[k] == i) k++;
+    next[i] = k;
+    for (; k < ptr[i + 1] && *is; k++) *is = (PetscBool)(col[k] > (k > ptr[i] ? col[k - 1] : -1) && col[k] > i);
+  }
+  for (PetscInt i = 0; i < n && *is; i++) *is = (PetscBool)(next[i] == ptr[i + 1]);
+  PetscCall(PetscFree(next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Transpose(Graph *g)
 {
   const PetscInt n = g->n, *ptr = g->ptr[0], *col = g->col[0];
   PetscInt      *next;
+  PetscBool      symmetric;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) { /* the matrix may come from arrays of the user */
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++)
       PetscCheck(col[k] >= 0 && col[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                  "Row %" PetscInt_FMT " has column %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " columns", i, col[k], n);
+  }
+  PetscCall(IsSymmetric(g, &symmetric));
+  g->sides = symmetric ? 1 : 2;
+  if (symmetric) {
+    g->ptr[1] = ptr;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc2(n + 1, &g->tptr, ptr[n], &g->tcol));
   PetscCall(PetscCalloc1(n + 1, &next));
@@ -145,7 +186,7 @@ static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
       if (rows + end - head > g->size) break;
       rows += end - head;
       for (PetscInt i = head; i < end; i++) block[i] = blocks;
-      for (int side = 0; side < 2; side++) {
+      for (int side = 0; side < g->sides; side++) {
         for (PetscInt e = g->ptr[side][head]; e < g->ptr[side][end]; e++) {
           const PetscInt other = g->head[g->col[side][e]];
 
@@ -217,7 +258,7 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
     PetscInt c = 0;
 
     for (PetscInt r = begin[b]; r < begin[b + 1]; r++) {
-      for (int side = 0; side < 2; side++) {
+      for (int side = 0; side < g->sides; side++) {
         for (PetscInt e = g->ptr[side][row[r]]; e < g->ptr[side][row[r] + 1]; e++) {
           const PetscInt other = block[g->col[side][e]];
 

@@ -298,6 +298,43 @@ static PetscErrorCode TestBadColumns(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A grid without one of its entries is not symmetric: rows of one color still share none of the others. */
+static PetscErrorCode TestNearlySymmetric(PetscRandom rand)
+{
+  Mat             A;
+  PetscInt        n, *rows, *cols;
+  const PetscInt *ptr, *col;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("5pt:7x5", 0, rand, &A));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+  PetscCall(PetscMalloc2(n + 1, &rows, ptr[n], &cols));
+  for (PetscInt without = 0; without < ptr[n]; without++) {
+    SyncILUBMC o;
+    PetscInt   k = 0;
+    char       name[64];
+
+    for (PetscInt i = 0; i < n; i++) {
+      rows[i] = k;
+      for (PetscInt e = ptr[i]; e < ptr[i + 1]; e++) {
+        if (e != without || col[e] == i) cols[k++] = col[e]; /* but for the diagonal, which the symbolic phase wants */
+      }
+    }
+    rows[n] = k;
+    PetscCall(PetscSNPrintf(name, sizeof(name), "grid without entry %" PetscInt_FMT, without));
+    for (PetscInt size = 1; size < 5; size += 3) {
+      PetscCall(SyncILUBMCCreate(n, rows, cols, size, &o));
+      PetscCall(CheckOrder(n, rows, cols, size, &o, name));
+      PetscCall(SyncILUBMCDestroy(&o));
+    }
+  }
+  PetscCall(PetscFree2(rows, cols));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestOptions(PetscRandom rand)
 {
   static char view[1 << 14];
@@ -378,6 +415,7 @@ int main(int argc, char **argv)
   PetscCall(TestPatterns(rand));
   PetscCall(TestGrown(rand));
   PetscCall(TestBadColumns());
+  PetscCall(TestNearlySymmetric(rand));
   PetscCall(TestFullRows(rand));
   PetscCall(TestBlockRows(rand));
   PetscCall(TestFactorizations());
