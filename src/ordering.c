@@ -42,7 +42,7 @@ static PetscErrorCode GetRows(Mat A, PetscBool *baij, PetscInt *n, const PetscIn
   PetscBool done;
 
   PetscFunctionBegin;
-  /* with aij it would take rows together that it found alike */
+  /* compressed: block rows of baij; of aij these would be groups of rows that PETSc found alike */
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, baij, MATSEQBAIJ, MATSEQSBAIJ, ""));
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, *baij, n, ptr, columns, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Orderings of syncilu cannot get the rows of a matrix of type %s",
@@ -75,11 +75,10 @@ static PetscErrorCode OrderBMC(Mat A, SyncILUBlocks *blocks, IS *row, IS *col)
 /* For -info and the view. */
 static PetscErrorCode Describing(const SyncILUBlocks *b, char text[], size_t len)
 {
-  char chosen[sizeof(b->why) + 32] = "";
+  const char *chosen = b->why[0] ? MATORDERINGSYNCILU " takes " : "";
 
   PetscFunctionBegin;
-  if (b->why[0]) PetscCall(PetscSNPrintf(chosen, sizeof(chosen), "%s takes ", MATORDERINGSYNCILU));
-  if (b->blocks)
+  if (b->size)
     PetscCall(PetscSNPrintf(text, len,
                             "ordering: %s" MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors%s%s",
                             chosen, b->blocks, b->size, b->grown ? "grown along the entries" : "cut from the numbering", b->colors, b->why[0] ? ": " : "",

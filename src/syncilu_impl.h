@@ -57,7 +57,7 @@ typedef struct {
 
 /* What one of our orderings is; composed with its rows under this name, then with the factor. */
 typedef struct {
-  PetscInt  size, blocks, colors; /* of bmc; no blocks: the natural one */
+  PetscInt  size, blocks, colors; /* of bmc; size 0: it is the natural one */
   PetscBool grown;
   char      why[160]; /* why the ordering syncilu is this one; empty else */
 } SyncILUBlocks;
