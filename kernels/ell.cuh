@@ -38,10 +38,10 @@ __device__ __forceinline__ size_t begin_row(const SyncILUDeviceEll &ell, const S
 }
 
 /*
-   Where a kernel finds x, and where the solution of a row goes. load() takes what is there, settle() waits for a
-   value that is not polled at a place, and again() polls one that is if it has not come. begin() and aim() are
-   called by the lane that publishes, before the waiting: the first for what it loads, the second for what it
-   computes of that.
+   Where a kernel finds x, and where the solution of a row goes. load() takes what is there, settle() waits
+   for a value that is not polled at a place, and again() polls one that is if it has not come. begin() and
+   aim() are called by the lane that publishes, before the waiting: the first for what it loads, the second
+   for what it computes of that.
 */
 template <typename V, int R>
 struct InMemory {
@@ -69,6 +69,20 @@ template <typename V, int R>
 __device__ __forceinline__ InMemory<V, R> in_memory(const SyncILUDeviceSolve &s, int n, int group)
 {
   return {(const V *)s.x + (size_t)group * n * R};
+}
+
+/* From what is left of a right-hand side to the solution: scaled, or judged as a pivot, whose reciprocal it is. */
+template <typename V, int R, int MODE>
+__device__ __forceinline__ void scale_or_judge(V scale, const SyncILUDevicePivoting &piv, int row, V *pivot, SyncILUDeviceStatus *status, V *sum)
+{
+  if (MODE == PLAIN) {
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] *= scale;
+  } else {
+    sum[0]     = judge(piv, row, sum[0], status);
+    pivot[row] = sum[0];
+    sum[0]     = V(1) / sum[0];
+  }
 }
 
 /*
@@ -139,22 +153,13 @@ __device__ __forceinline__ void long_row(const SyncILUDeviceEll &ell, const Sync
     for (int r = 0; r < R; r++) store_relaxed(own + r, clean(sum[r]));
     return;
   }
-  if (MODE == PLAIN) {
-    const V scale = s.scale ? ((const V *)s.scale)[d.first] : V(1);
-
-#pragma unroll
-    for (int r = 0; r < R; r++) sum[r] *= scale;
-  } else {
-    sum[0]    = judge(piv, (int)to, sum[0], status);
-    pivot[to] = sum[0];
-    sum[0]    = V(1) / sum[0];
-  }
+  scale_or_judge<V, R, MODE>(MODE == PLAIN && s.scale ? ((const V *)s.scale)[d.first] : V(1), piv, (int)to, pivot, status, sum);
   where.publish(s, ell.n, group, d.first, to, sum);
 }
 
 /*
-   The slice and the group of R right-hand sides that this warp is to solve for; false if there are none left. All threads
-   of the block must call it, once.
+   The slice and the group of R right-hand sides that this warp is to solve for; false if there are none left.
+   All threads of the block must call it, once.
 */
 template <int R>
 __device__ __forceinline__ bool take_task(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, SyncILUSlice *d, int *group)
@@ -260,14 +265,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE)
     }
     if (fire) {
       if (sub == 0) {
-        if (MODE == PLAIN) {
-#pragma unroll
-          for (int r = 0; r < R; r++) sum[r] *= scale;
-        } else {
-          sum[0]    = judge(piv, (int)to, sum[0], status);
-          pivot[to] = sum[0];
-          sum[0]    = V(1) / sum[0];
-        }
+        scale_or_judge<V, R, MODE>(scale, piv, (int)to, pivot, status, sum);
         write_solution<V, R>(s, ell.n, group, position, to, sum);
       }
       done = true;

@@ -99,7 +99,7 @@ __global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, con
   const int row = status->row;
 
   if (row == INT_MAX) return;
-  const bool   relative = piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN;
+  const bool   relative = SyncILUPivotsRelative(piv.type);
   const double rs       = relative ? (double)row_sum(p, a, val, w, size, pivot, row) : 0.0;
   if (threadIdx.x == 0) {
     status->pivot     = fabs(pivot[row]);
@@ -162,7 +162,7 @@ cudaError_t SyncILUKernelStatus(SyncILUValueType type, SyncILUDevicePattern p, S
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!p.n) return cudaSuccess;
-  if (piv.type == SYNCILU_PIVOT_SIZE || piv.type == SYNCILU_PIVOT_SIGN)
+  if (SyncILUPivotsRelative(piv.type))
     judge_rows_kernel<double><<<blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (const double *)val, w, (const double *)size,
                                                                                                    (const double *)pivot, piv, status);
   status_kernel<double><<<1, 32, 0, stream>>>(p, a, (const double *)val, w, (const double *)size, (const double *)pivot, piv, status);

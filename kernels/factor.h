@@ -11,14 +11,16 @@ extern "C" {
 #endif
 
 /*
-   Before a factorization: nothing is found yet, the ticket is zero, and two arrays of so many values, of which the
-   second may be NULL, are filled with NaN sentinels. One launch, since small systems are factored in the time of a few.
+   Before a factorization: nothing is found yet, the ticket is zero, and two arrays of so many values, of
+   which the second may be NULL, are filled with NaN sentinels. One launch, since small systems are factored
+   in the time of a few.
 */
 extern cudaError_t SyncILUKernelFactorBegin(SyncILUValueType, SyncILUDeviceStatus *, unsigned long long *ticket, size_t, void *, size_t, void *, cudaStream_t);
 
 /*
-   Completes the status, which nobody needs where no row is reported and pivots are judged by themselves. For pivots of the types SIZE and SIGN it needs W, from val (the Crout form on the
-   pattern) or where that is NULL from w, and size, which is NULL where only diagonals have updates.
+   Completes the status, which nobody needs where no row is reported and pivots are judged by themselves. For
+   pivots of the types SIZE and SIGN it needs W, from val (the Crout form on the pattern) or where that is
+   NULL from w, and size, which is NULL where only diagonals have updates.
 */
 extern cudaError_t SyncILUKernelStatus(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *val, SyncILUSlicedRows w, const void *size,
                                        const void *pivot, SyncILUDevicePivoting, SyncILUDeviceStatus *, cudaStream_t);

@@ -1,8 +1,8 @@
 /*
    Update strategy adapt: the lanes of a row, as many as suit the mean row, take an entry each and search the
    other row for its column (Freire, Dufrechou, Ezzatti, PDP 2025, section IV-C). The entries are those of the
-   shorter one of the two rows. Not in the document: a warp that has a row of few enough entries, and searches ahead,
-   looks up those of the reference row in a table of its own columns.
+   shorter one of the two rows. Not in the document: a warp that has a row of few enough entries, and searches
+   ahead, looks up those of the reference row in a table of its own columns.
 */
 #include "factor_adapt.h"
 #include "factor_rows.cuh"

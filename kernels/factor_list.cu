@@ -21,7 +21,10 @@ __device__ __forceinline__ ColumnTable table_of_row(int bits)
   return ColumnTable(shared + (threadIdx.x >> LG) * SyncILUTableBytes(bits), bits);
 }
 
-/* Bytes of the tables of a block, if they fit shared memory and rows have so many lanes that they are worth it. */
+/*
+   Bytes of the tables of a block, if they fit shared memory and rows have so many lanes that they are worth
+   it.
+*/
 size_t tables_bytes(int lanes, int most)
 {
   const size_t bytes = (SYNCILU_BLOCK >> lanes) * SyncILUTableBytes(SyncILUTableBits(most));

@@ -33,8 +33,8 @@ namespace syncilu
 
 /*
    How updates are found where no list says it: with SyncILUDeviceSearch itself by searches, with Compare by
-   compare(), with CompareShort by compare() where both rows are short and else by searches, with Tabled by a table
-   of the columns of the row, which has SYNCILU_TABLE_MOST entries at most.
+   compare(), with CompareShort by compare() where both rows are short and else by searches, with Tabled by a
+   table of the columns of the row, which has SYNCILU_TABLE_MOST entries at most.
 */
 struct Compare : SyncILUDeviceSearch { };
 struct CompareShort : SyncILUDeviceSearch { };
@@ -173,8 +173,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   */
   int place[POLLS], at[POLLS], sources[LIST ? 1 : POLLS];
   /*
-     without lists: how many reference rows there were before, the entry that names this one, and how many of its
-     candidates the lanes have seen
+     without lists: how many reference rows there were before, the entry that names this one, and how many of
+     its candidates the lanes have seen
   */
   int    s = together ? nl : 0, source = 0, q0 = 0;
   Common both;                 /* these; what is left of them where the rows are compared */

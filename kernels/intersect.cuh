@@ -60,8 +60,9 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
 
 /*
    Where one row goes on among its columns [begin, end). `other` is a column of the other row, one a lane, of
-   which those up to `passed` are done. The first column of this row that is not less than all the others is one
-   of the 32 from the returned place on. Each step looks at 32 columns that divide what is left into equal parts.
+   which those up to `passed` are done. The first column of this row that is not less than all the others is
+   one of the 32 from the returned place on. Each step looks at 32 columns that divide what is left into equal
+   parts.
 */
 __device__ __forceinline__ int skip(const int *__restrict__ col, int begin, int end, int other, int passed)
 {
@@ -110,7 +111,10 @@ __device__ __forceinline__ int compare(Common *c, const int *__restrict__ col)
   return found;
 }
 
-/* The entry that names reference row s of a row which begins at begin and has nl of them; turn as in SyncILUDeviceFactor. */
+/*
+   The entry that names reference row s of a row which begins at begin and has nl of them; turn as in
+   SyncILUDeviceFactor.
+*/
 __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, int begin, int nl, int s)
 {
   return turn && nl <= SYNCILU_TURNS ? turn[begin + s] : s;
@@ -118,10 +122,11 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
 
 /*
    Goes through the reference rows of the lanes' rows, of which each has nl, and what of them meets the row's
-   entries [begin, end); turn as in SyncILUDeviceFactor. Calls hit(s, both, e, u, q) for every update: the entry
-   that names the reference row, the candidates, the two entries as in find(), q updates by that reference row
-   before it. Then calls done(updates). The lanes of a row look up T reference rows at once. With TABLE, the table
-   of the row's columns says where those of a reference row are, unless that is much longer.
+   entries [begin, end); turn as in SyncILUDeviceFactor. Calls hit(s, both, e, u, q) for every update: the
+   entry that names the reference row, the candidates, the two entries as in find(), q updates by that
+   reference row before it. Then calls done(updates). The lanes of a row look up T reference rows at once.
+   With TABLE, the table of the row's columns says where those of a reference row are, unless that is much
+   longer.
 */
 template <int LG, bool TABLE, typename Hit, typename Done>
 __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, int begin, int nl, int end, const ColumnTable &table,

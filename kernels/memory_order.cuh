@@ -81,8 +81,8 @@ __device__ __forceinline__ unsigned shared_address(const void *p)
 }
 
 /*
-   Relaxed loads and stores within a block, in shared memory: as atomic operations, which cost no more there, and
-   which tools that look for races know as such.
+   Relaxed loads and stores within a block, in shared memory: as atomic operations, which cost no more there,
+   and which tools that look for races know as such.
 */
 __device__ __forceinline__ int load_relaxed_shared(int *p)
 {
@@ -110,9 +110,9 @@ __device__ __forceinline__ void store_relaxed_shared(int *p, int v)
 }
 
 /*
-   Values that are their own flags, in the shared memory of this block or another of the cluster, if `on`. They
-   may come from all blocks of the cluster. With predicates: where a value is passed on from row to row, a branch
-   takes as long as the way of the value. Not as atomic operations, which take longer.
+   Values that are their own flags, in the shared memory of this block or another of the cluster, if `on`.
+   They may come from all blocks of the cluster. With predicates: where a value is passed on from row to row,
+   a branch takes as long as the way of the value. Not as atomic operations, which take longer.
 */
 __device__ __forceinline__ void load_shared_if(bool on, unsigned p, double *v)
 {

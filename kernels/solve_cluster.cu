@@ -7,19 +7,19 @@
    end with the rows of a level and block; those of a block are dealt in turn to its warps. A warp fetches what
    it can of its next slice while it waits for the values of the present one.
 
-   Each block has a ring of the last values by their positions, of four segments; a warp is in the segment where
-   its slice begins. It reads what is in that segment or the one before from the ring of its own block, and older
-   values, which are long there, from x in device memory.
+   Each block has a ring of the last values by their positions, of four segments; a warp is in the segment
+   where its slice begins. It reads what is in that segment or the one before from the ring of its own block,
+   and older values, which are long there, from x in device memory.
 
    One warp of each block is its keeper. Once all others are in segment s or a later one, none reads segment
    s - 2 any more: the keeper fills it with NaN sentinels and tells the keepers of all blocks that this one has
    come to s. A slice that ends in segment s pushes into places that segment s - 4 had, so its warp first waits
    until its keeper has heard that all blocks have come to s - 2.
 
-   Progress: all blocks of a cluster run at the same time, and each warp goes through its slices in the order of
-   the levels. So that slice of all that are not finished which comes first is at work. It waits for finished
-   slices alone: for their values, and for warps that have left segments before its own, as the keepers say, which
-   wait for nobody but them.
+   Progress: all blocks of a cluster run at the same time, and each warp goes through its slices in the order
+   of the levels. So that slice of all that are not finished which comes first is at work. It waits for
+   finished slices alone: for their values, and for warps that have left segments before its own, as the
+   keepers say, which wait for nobody but them.
 
    Memory order: values are their own flags, and stored and polled relaxed. A warp releases its word behind its
    last read of a segment, and its keeper acquires that before it fills it. A keeper's sentinels come before the
@@ -42,8 +42,8 @@ static_assert(BLOCKS <= 1 << SYNCILU_CLUSTER_BITS && BLOCKS <= 32 && WARPS <= 31
               "a bit a block, a lane a warp, places by the lowest bits of a position");
 
 /*
-   The shared memory of a block: its ring, segments to which blocks have come and in which its warps are, and the
-   last one into which they may push.
+   The shared memory of a block: its ring, segments to which blocks have come and in which its warps are, and
+   the last one into which they may push.
 */
 struct Shared {
   double ring[RING];
@@ -208,10 +208,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 }
 
 /*
-   Deals the rows to the blocks of the cluster, level by level: each block may have its share of a level, rounded
-   up to whole slices. A row goes where the one is that it waits for last; rows that find no room there, or wait
-   for none, go one after the other where there still is some. In key, by rows, the lowest bits of a level become
-   the block.
+   Deals the rows to the blocks of the cluster, level by level: each block may have its share of a level,
+   rounded up to whole slices. A row goes where the one is that it waits for last; rows that find no room
+   there, or wait for none, go one after the other where there still is some. In key, by rows, the lowest bits
+   of a level become the block.
 
    Each block of threads deals so many levels, and knows nothing of those before them: the rows of the first one
    wait for none here.

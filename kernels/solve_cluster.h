@@ -43,8 +43,8 @@ extern cudaError_t SyncILUKernelClusterDeal(int levels, int lanes, const int *st
 extern cudaError_t SyncILUKernelClusterTaskBlocks(SyncILUDeviceEll, const int *key, int bits, int *block, cudaStream_t);
 
 /*
-   With the tasks sorted by their blocks: their slices, in dealt, and who reads each value. In reader all is zero
-   before.
+   With the tasks sorted by their blocks: their slices, in dealt, and who reads each value. In reader all is
+   zero before.
 */
 extern cudaError_t SyncILUKernelClusterReaders(SyncILUDeviceEll, const int *task, const int *block, SyncILUSlice *dealt, unsigned *reader, cudaStream_t);
 

@@ -49,8 +49,8 @@ extern cudaError_t SyncILUKernelTasks(int slices, const SyncILUSlice *, int pack
 extern cudaError_t SyncILUKernelLongSlices(SyncILUDeviceTriangle, const int *order, int limit, int slices, SyncILUSlice *, cudaStream_t);
 
 /*
-   The columns of sliced ELL, as positions; of each position, which entries of its row have the highest ones; the
-   columns back on the pattern, with diag the diagonal too; and where each row begins.
+   The columns of sliced ELL, as positions; of each position, which entries of its row have the highest ones;
+   the columns back on the pattern, with diag the diagonal too; and where each row begins.
 */
 extern cudaError_t SyncILUKernelEllColumns(SyncILUDeviceTriangle, SyncILUDeviceEll, const int *inverse, int *col, cudaStream_t);
 extern cudaError_t SyncILUKernelLateEntries(SyncILUDeviceEll, SyncILULate *, cudaStream_t);

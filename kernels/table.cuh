@@ -1,6 +1,6 @@
 /*
-   Where the columns of a row stand, by a hash table in shared memory: one look, or a few, where a search among the
-   columns takes as many as their number has bits, each of which waits for the one before it.
+   Where the columns of a row stand, by a hash table in shared memory: one look, or a few, where a search
+   among the columns takes as many as their number has bits, each of which waits for the one before it.
 */
 #ifndef SYNCILU_TABLE_CUH
 #define SYNCILU_TABLE_CUH
@@ -10,7 +10,10 @@
 namespace syncilu
 {
 
-/* Open addressing: a column is at the place that its hash says, or behind it. First come the columns, then the entries. */
+/*
+   Open addressing: a column is at the place that its hash says, or behind it. First come the columns, then
+   the entries.
+*/
 struct ColumnTable {
   static constexpr int FREE = -1; /* no column */
 
@@ -21,7 +24,10 @@ struct ColumnTable {
   __device__ __forceinline__ ColumnTable() : column(nullptr), entry(nullptr), bits(0) { }
   __device__ __forceinline__ ColumnTable(void *memory, int bits_) : column((int *)memory), entry((unsigned char *)(column + (1 << bits_))), bits(bits_) { }
 
-  /* D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4: multiplication by a fraction of the word. */
+  /*
+     D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4: multiplication by a fraction of the
+     word.
+  */
   __device__ __forceinline__ int first(int c) const { return (int)((unsigned)c * 2654435769u >> (32 - bits)); }
   __device__ __forceinline__ int next(int place) const { return (place + 1) & ((1 << bits) - 1); }
 

@@ -53,8 +53,8 @@ __device__ __forceinline__ int rhs_place(const SyncILUDeviceSolve &s, int positi
 }
 
 /*
-   The right-hand side of a position, and its place; once it is read, the sentinels for the other triangular solve are
-   written. Several right-hand sides have their x in blocks of R: group g, position p, then r.
+   The right-hand side of a position, and its place; once it is read, the sentinels for the other triangular
+   solve are written. Several right-hand sides have their x in blocks of R: group g, position p, then r.
 */
 template <typename V, int R>
 __device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, size_t from, V *b)

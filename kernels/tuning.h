@@ -38,11 +38,11 @@
 
 /*
    Entries of a row that a lane polls at the same time in a triangular solve, and updates that a lane polls at
-   the same time in the factorization: from lists, and there where a row has a warp; where they have to be searched;
-   and where a table says where they are. On an H200 lists take with 4 updates instead of 8, where a row has a warp,
-   0.8 of the time (random, 200 entries a row; elasticity on a grid), else up to 1.8 times as long; a table with 2
-   instead of 4 takes 0.85 to 0.9 of it where levels are wide (27-point, elasticity on a grid), and the same where
-   they are narrow.
+   the same time in the factorization: from lists, and there where a row has a warp; where they have to be
+   searched; and where a table says where they are. On an H200 lists take with 4 updates instead of 8, where a
+   row has a warp, 0.8 of the time (random, 200 entries a row; elasticity on a grid), else up to 1.8 times as
+   long; a table with 2 instead of 4 takes 0.85 to 0.9 of it where levels are wide (27-point, elasticity on a
+   grid), and the same where they are narrow.
 */
 #define SYNCILU_POLLS             4
 #define SYNCILU_UPDATE_POLLS      8
@@ -84,13 +84,14 @@
 #define SYNCILU_PREFETCH_ROWS 1500
 
 /*
-   Auto searches for updates ahead, with a warp a row, instead of writing lists, where the rows of a level have fewer
-   rounds to search in than this in the mean (see PlanRounds()); the second number where rows have so many entries that
-   all lanes have something to do, and not so many that few are found. Time of a refactorization by list over that by
-   adapt, on an H200: 1.2 to 5.7 on fourteen matrices of 68 to 732 rounds (finite elements as meshed and in RCM order,
-   triangles, quadtree), 0.92 at 1,001 (darcy), 0.65 at 2,782 (15-point, RCM), 0.58 at 3,636 (15-point); with 24 to 100
-   entries a row 1.04 at 4,097 (blocks), 1.2 at 6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a
-   grid, whose lists take 4.5 times the memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315.
+   Auto searches for updates ahead, with a warp a row, instead of writing lists, where the rows of a level
+   have fewer rounds to search in than this in the mean (see PlanRounds()); the second number where rows have
+   so many entries that all lanes have something to do, and not so many that few are found. Time of a
+   refactorization by list over that by adapt, on an H200: 1.2 to 5.7 on fourteen matrices of 68 to 732 rounds
+   (finite elements as meshed and in RCM order, triangles, quadtree), 0.92 at 1,001 (darcy), 0.65 at 2,782
+   (15-point, RCM), 0.58 at 3,636 (15-point); with 24 to 100 entries a row 1.04 at 4,097 (blocks), 1.2 at
+   6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a grid, whose lists take 4.5 times the
+   memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315.
 */
 #define SYNCILU_NARROW_ROUNDS      900
 #define SYNCILU_NARROW_ROUNDS_WIDE 20000
@@ -98,16 +99,18 @@
 #define SYNCILU_NARROW_MOST        100
 
 /*
-   Rows of a level in the mean up to which the reference rows of a row come in the order of their levels. On an H200
-   a refactorization takes 0.97 of the time so in the geometric mean of 23 matrices, 0.85 to 1.0 on narrow ones.
+   Rows of a level in the mean up to which the reference rows of a row come in the order of their levels. On
+   an H200 a refactorization takes 0.97 of the time so in the geometric mean of 23 matrices, 0.85 to 1.0 on
+   narrow ones.
 */
 #define SYNCILU_TURN_ROWS 1500
 
 /*
-   Logarithm of the lanes a row from which on the analysis of lists looks for updates with tables, and places of a
-   table for each entry. With a table a refactorization by adapt with a warp a row takes on an H200 0.4 to 0.6 of the
-   time (elasticity on a grid, blocks, 27-point), 0.66 to 0.9 on narrow matrices of 24 and more entries a row, 1.0 on
-   others; with 8 lanes a row, 1.0 to 1.2. Two places for each entry take 1.02 times as long as four.
+   Logarithm of the lanes a row from which on the analysis of lists looks for updates with tables, and places
+   of a table for each entry. With a table a refactorization by adapt with a warp a row takes on an H200 0.4
+   to 0.6 of the time (elasticity on a grid, blocks, 27-point), 0.66 to 0.9 on narrow matrices of 24 and more
+   entries a row, 1.0 on others; with 8 lanes a row, 1.0 to 1.2. Two places for each entry take 1.02 times as
+   long as four.
 */
 #define SYNCILU_TABLE_LANES 3
 #define SYNCILU_TABLE_ROOM  4
@@ -135,7 +138,8 @@
 /*
    Warps that may poll for values of the levels before theirs, as far as the throttle is between
    SYNCILU_THROTTLE_LEVELS and so many levels ahead. 256 to 1,024 warps are alike; without this limit 15-point
-   grids in random order take 1.35 times as long. 4 levels ahead take 1.05 to 1.2 times as long on the narrowest.
+   grids in random order take 1.35 times as long. 4 levels ahead take 1.05 to 1.2 times as long on the
+   narrowest.
 */
 #define SYNCILU_BY_LEVEL_POLLING  512
 #define SYNCILU_BY_LEVEL_THROTTLE 12
@@ -178,10 +182,10 @@
 #define SYNCILU_STEP 20
 
 /*
-   Nanoseconds from level to level where slices end with levels, and in a cluster; the levels of L and U together that a block
-   multicolor ordering has about (README.md has them for eleven meshes); bytes a second that a solve moves; how
-   many times the time of that ordering the present one must take for the view to name it; and the mean entries
-   of a row up to which it does.
+   Nanoseconds from level to level where slices end with levels, and in a cluster; the levels of L and U
+   together that a block multicolor ordering has about (README.md has them for eleven meshes); bytes a second
+   that a solve moves; how many times the time of that ordering the present one must take for the view to name
+   it; and the mean entries of a row up to which it does.
 */
 #define SYNCILU_HOP_BY_LEVEL   450
 #define SYNCILU_HOP_CLUSTER    250
@@ -262,8 +266,8 @@
 #define SYNCILU_KEEP (64 << 20)
 
 /*
-   What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR; and the
-   bytes that lists of updates may take beyond that, which matter where the matrix is small.
+   What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR;
+   and the bytes that lists of updates may take beyond that, which matter where the matrix is small.
 */
 #define SYNCILU_MEMORY       3.0
 #define SYNCILU_MEMORY_LISTS 16e6
@@ -287,11 +291,12 @@
 #define SYNCILU_THROTTLE_LEVELS 3
 
 /*
-   Levels from the throttle to the row in the factorization, with lists and without, at least. A row must begin the
-   earlier the more it has to do before its last wait: with lists a level for each of its rounds, without them so many
-   levels for each round in which it searches. On an H200, 48 and 128 levels instead of 12 take 0.44 and 0.40 of the
-   time without lists (elasticity, 18 rounds a row), 0.53 and 0.45 (quadratic, RCM), 0.32 and 0.17 (random, 196 entries
-   a row), 0.97 (triangles). With lists, 400 instead of 12 take 0.26 there, but 1.5 on 15-point grids.
+   Levels from the throttle to the row in the factorization, with lists and without, at least. A row must
+   begin the earlier the more it has to do before its last wait: with lists a level for each of its rounds,
+   without them so many levels for each round in which it searches. On an H200, 48 and 128 levels instead of
+   12 take 0.44 and 0.40 of the time without lists (elasticity, 18 rounds a row), 0.53 and 0.45 (quadratic,
+   RCM), 0.32 and 0.17 (random, 196 entries a row), 0.97 (triangles). With lists, 400 instead of 12 take 0.26
+   there, but 1.5 on 15-point grids.
 */
 #define SYNCILU_THROTTLE_LIST   12
 #define SYNCILU_THROTTLE_SEARCH 48
@@ -309,9 +314,9 @@
 
 /*
    Entries of a row that its first lane waits for last, of the SYNCILU_LATE that are known: where values come
-   through memory; where they are pushed; and there where no row has more. On an H200 four instead of two take, in
-   memory, 1.1 to 1.4 times as long on meshes; pushed, 0.77 to 1.03 of the time, but 1.15 where no row has more than
-   two (5-point, tridiagonal).
+   through memory; where they are pushed; and there where no row has more. On an H200 four instead of two
+   take, in memory, 1.1 to 1.4 times as long on meshes; pushed, 0.77 to 1.03 of the time, but 1.15 where no
+   row has more than two (5-point, tridiagonal).
 */
 #define SYNCILU_LATE_IN_MEMORY 2
 #define SYNCILU_LATE_PUSHED    4
@@ -319,9 +324,9 @@
 
 /*
    Solve strategy cluster: blocks of the cluster, warps of a block that solve for rows, positions of a segment
-   of the ring, of which a block has four in shared memory; threads of a block that deals rows, and the levels which
-   it deals. On an H200, with 16 levels instead of 64 a solve takes 1.02 times as long in the mean, and the analysis
-   of a narrow matrix 0.1 of 1 ms less; 32 lie between.
+   of the ring, of which a block has four in shared memory; threads of a block that deals rows, and the levels
+   which it deals. On an H200, with 16 levels instead of 64 a solve takes 1.02 times as long in the mean, and
+   the analysis of a narrow matrix 0.1 of 1 ms less; 32 lie between.
 */
 #if !defined(SYNCILU_CLUSTER_BLOCKS)
   #define SYNCILU_CLUSTER_BLOCKS       16
@@ -332,21 +337,22 @@
 #endif
 
 /*
-   Rows of a level in the mean below which a row has two lanes at least, unless no row has more entries than one
-   lane waits for last: 16 rows of a slice wait for fewer others than 32 do. On an H200, with two entries waited for
-   last, triangles in RCM order, 124 rows a level, took 0.75 of the time so, a quadtree with 33 rows a level 0.88;
-   four lanes were slower.
+   Rows of a level in the mean below which a row has two lanes at least, unless no row has more entries than
+   one lane waits for last: 16 rows of a slice wait for fewer others than 32 do. On an H200, with two entries
+   waited for last, triangles in RCM order, 124 rows a level, took 0.75 of the time so, a quadtree with 33
+   rows a level 0.88; four lanes were slower.
 */
 #define SYNCILU_CLUSTER_ROWS 200
 
 /*
-   Auto takes the cluster for levels with rows for so many warps in the mean, and at least so many levels, since
-   it starts some us later. On an H200 a level takes it 0.17 to 0.29 us, or 1/66 us a warp where that is more, and
-   ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to 0.92, triangles as
-   meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4, 7-point ones with 24 0.87, with
-   43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with 34 warps a level take 0.88. Where a row has one
-   lane in tiles, triangles row by row take 0.95, but with 16 right-hand sides twice as long and with three times the
-   analysis, and 5-point grids 1.8; so these stay in tiles.
+   Auto takes the cluster for levels with rows for so many warps in the mean, and at least so many levels,
+   since it starts some us later. On an H200 a level takes it 0.17 to 0.29 us, or 1/66 us a warp where that is
+   more, and ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to
+   0.92, triangles as meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4,
+   7-point ones with 24 0.87, with 43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with
+   34 warps a level take 0.88. Where a row has one lane in tiles, triangles row by row take 0.95, but with 16
+   right-hand sides twice as long and with three times the analysis, and 5-point grids 1.8; so these stay in
+   tiles.
 */
 #define SYNCILU_CLUSTER_SLICES 36
 #define SYNCILU_CLUSTER_LEVELS 32

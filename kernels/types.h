@@ -232,9 +232,9 @@ typedef struct {
   */
   int tiled;
   /*
-     0, or slices end with levels: rows of a slice do not wait for each other, and lanes had better poll so many
-     entries at once: SYNCILU_POLLS or twice that. Such slices are packed: many have few rows, and no more lanes in
-     memory than these need, rounded up to a multiple of SYNCILU_PACK.
+     0, or slices end with levels: rows of a slice do not wait for each other, and lanes had better poll so
+     many entries at once: SYNCILU_POLLS or twice that. Such slices are packed: many have few rows, and no
+     more lanes in memory than these need, rounded up to a multiple of SYNCILU_PACK.
   */
   int                 by_level;
   const SyncILULate  *late; /* of each position, where slices end with levels */
@@ -261,9 +261,9 @@ enum {
 };
 
 /*
-   Where the rows of a triangle begin in the values of its sliced ELL, and where slices are packed the lanes that
-   each one's has in memory; lanes, or 5 if the row has more than limit entries, is the logarithm of the lanes a
-   row.
+   Where the rows of a triangle begin in the values of its sliced ELL, and where slices are packed the lanes
+   that each one's has in memory; lanes, or 5 if the row has more than limit entries, is the logarithm of the
+   lanes a row.
 */
 typedef struct {
   void                *val;
@@ -279,6 +279,12 @@ enum {
   SYNCILU_PIVOT_SIZE,   /* rejected if tiny beside the rest of the row, once all rows are there */
   SYNCILU_PIVOT_SIGN    /* the same, negative ones too */
 };
+
+/* Whether pivots of that type are compared with the rest of their rows. */
+SYNCILU_HOST_DEVICE static inline int SyncILUPivotsRelative(int type)
+{
+  return type == SYNCILU_PIVOT_SIZE || type == SYNCILU_PIVOT_SIGN;
+}
 
 typedef struct {
   int    type;
@@ -312,8 +318,9 @@ typedef struct {
   void      *size;
   const int *order; /* of the rows; after those they depend on */
   /*
-     NULL: the reference rows of a row come in the order of its entries. Else the entries of W of each row, of its first
-     one on the pattern on, in the order in which they come; rows of more than SYNCILU_TURNS such entries as with NULL.
+     NULL: a row takes its reference rows in the order of its entries. Else, from the first entry of each row on
+     the pattern on, the numbers of its entries of W in the order in which it takes their reference rows. A row
+     of more than SYNCILU_TURNS such entries takes them as with NULL.
   */
   const unsigned char *turn;
   int                  tasks;  /* a task is what a warp takes: rows of one level */
@@ -385,8 +392,8 @@ typedef struct {
 } SyncILUDeviceLists;
 
 /*
-   The hash table of the columns of a row (kernels/table.cuh): the most entries that it can have; the logarithm of its
-   places, at least SYNCILU_TABLE_ROOM for each entry; and its bytes.
+   The hash table of the columns of a row (kernels/table.cuh): the most entries that it can have; the
+   logarithm of its places, at least SYNCILU_TABLE_ROOM for each entry; and its bytes.
 */
 #define SYNCILU_TABLE_MOST 255
 

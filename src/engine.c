@@ -167,44 +167,29 @@ static PetscErrorCode MayTake(const SyncILUBackendOps *ops, SyncILUBackend asked
 }
 
 /*
-   SyncILUEngineReorder - whether a matrix had better be factored in an ordering with few levels, by the backend that
-   would be taken for it
+   SyncILUEngineGetReorder - how the backend that would be taken decides whether a matrix had better be factored
+   in an ordering with few levels
 
    Not Collective
 
    Input Parameters:
 +  settings - what the user asked for
-.  n        - number of rows
-.  nonzeros - of the factor
--  levels   - of L and of U
+-  n        - number of rows
 
-   Output Parameters:
-+  reorder - whether
--  why     - what speaks for it or against it
+   Output Parameter:
+.  reorder - as in SyncILUBackendOps; NULL where levels do not matter, or no backend would be taken
 */
-PetscErrorCode SyncILUEngineReorder(const SyncILUSettings *settings, PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2], PetscBool *reorder, char why[],
-                                    size_t len)
+PetscErrorCode SyncILUEngineGetReorder(const SyncILUSettings *settings, PetscInt n, SyncILUReorder *reorder)
 {
-  const SyncILUBackendOps *ops = NULL;
-  char                     unused[160];
-  double                   ms[2];
+  PetscBool may = PETSC_FALSE;
+  char      unused[160];
 
   PetscFunctionBegin;
-  *reorder = PETSC_FALSE;
-  for (int k = 0; k < BACKENDS && !ops; k++) {
-    PetscBool may;
-
+  *reorder = NULL;
+  for (int k = 0; k < BACKENDS && !may; k++) {
     PetscCall(MayTake(backends[k], settings->backend, n, &may, unused, sizeof(unused)));
-    if (may) ops = backends[k];
+    if (may) *reorder = backends[k]->reorder;
   }
-  if (!ops || !ops->reorder) {
-    PetscCall(PetscStrncpy(why, "the host goes through the rows in their order", len));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *reorder = (*ops->reorder)(n, nonzeros, levels, ms);
-  PetscCall(PetscSNPrintf(why, len,
-                          "%" PetscInt_FMT " levels of L and U in the natural order take about %.2g ms an application, in the ordering bmc about %.2g",
-                          levels[0] + levels[1], ms[0], ms[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

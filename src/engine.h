@@ -98,6 +98,9 @@ typedef enum {
   SYNCILU_TRANS
 } SyncILUTranspose;
 
+/* See reorder below. */
+typedef PetscBool (*SyncILUReorder)(PetscInt, PetscInt64, const PetscInt[2], double[2]);
+
 /* What a backend provides. */
 typedef struct {
   SyncILUBackend backend;
@@ -146,14 +149,17 @@ typedef struct {
      the arrays on the host.
   */
   PetscErrorCode (*fingerprint)(SyncILUEngine, const SyncILUCSR *, PetscInt64[2]);
-  /* Of a planned engine on a device: why a solve strategy does not suit its pattern or device; empty if it does. */
+  /*
+     Of a planned engine on a device: why a solve strategy does not suit its pattern or device; empty if it
+     does.
+  */
   PetscErrorCode (*fits)(SyncILUEngine, SyncILUSolve, char *, size_t);
   /*
-     About how many milliseconds an application takes with so many rows, nonzeros of the factor and levels of L and
-     of U, and with the levels of an ordering that has few; and whether that one had better be taken. NULL: levels
-     do not matter.
+     About how many milliseconds an application takes with so many rows, nonzeros of the factor and levels of
+     L and of U, and with the levels of an ordering that has few; and whether that one had better be taken.
+     NULL: levels do not matter.
   */
-  PetscBool (*reorder)(PetscInt, PetscInt64, const PetscInt[2], double[2]);
+  SyncILUReorder reorder;
   /* Called when the package is finalized. NULL: nothing to do. */
   PetscErrorCode (*finalize)(void);
 } SyncILUBackendOps;
@@ -187,7 +193,7 @@ struct _n_SyncILUEngine {
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
 };
 
-PETSC_INTERN PetscErrorCode SyncILUEngineReorder(const SyncILUSettings *, PetscInt, PetscInt64, const PetscInt[2], PetscBool *, char *, size_t);
+PETSC_INTERN PetscErrorCode SyncILUEngineGetReorder(const SyncILUSettings *, PetscInt, SyncILUReorder *);
 PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, const SyncILUSource *, const PetscInt *, const PetscInt *, SyncILUFill,
                                                 SyncILUEngine *);
 PETSC_INTERN PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *);

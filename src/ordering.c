@@ -11,23 +11,29 @@ PetscErrorCode SyncILUBlocksCheckSize(PetscInt size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the preconditioner that factors the matrix shares with it; NULL if that is none of ours. */
+static PetscErrorCode FindShared(Mat A, SyncILUShared **shared)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *shared = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    The rows of a block: with the prefix of the preconditioner that factors the matrix, if that is a PCSYNCILU,
    else with the prefix of the matrix.
 */
 static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
 {
-  PetscContainer container;
+  SyncILUShared *shared;
 
   PetscFunctionBegin;
-  *size = 0;
-  PetscCall(PetscObjectQuery((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject *)&container));
-  if (container) {
-    SyncILUShared *shared;
-
-    PetscCall(PetscContainerGetPointer(container, (void **)&shared));
-    *size = shared->bmc_size;
-  }
+  PetscCall(FindShared(A, &shared));
+  *size = shared ? shared->bmc_size : 0;
   if (!*size) {
     *size = SYNCILU_BMC_SIZE;
     PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_size", size, NULL));
@@ -144,7 +150,10 @@ static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, I
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels of L or of U of a matrix in its natural order, where it has no fill. Columns beyond the matrix count for none. */
+/*
+   The levels of L or of U of a matrix in its natural order, where it has no fill. Columns beyond the matrix
+   count for none.
+*/
 static PetscErrorCode CountLevels(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscBool lower, PetscInt *levels)
 {
   PetscInt *level;
@@ -167,41 +176,34 @@ static PetscErrorCode CountLevels(PetscInt n, const PetscInt *ptr, const PetscIn
 }
 
 /*
-   With which settings the matrix will be factored: those of the preconditioner that does it, if it is one of ours. PETSc's
-   own factorizations are where the matrix is.
+   With which settings the matrix will be factored: those of the preconditioner that does it, if it is one of
+   ours. PETSc's own factorizations are where the matrix is.
 */
 static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
 {
-  PetscContainer container;
+  SyncILUShared *shared;
+  PetscBool      device;
 
   PetscFunctionBegin;
+  PetscCall(FindShared(A, &shared));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &device));
   SyncILUSettingsInitialize(settings);
-  PetscCall(PetscObjectQuery((PetscObject)A, SYNCILU_SHARED_KEY, (PetscObject *)&container));
-  if (container) {
-    SyncILUShared *shared;
-
-    PetscCall(PetscContainerGetPointer(container, (void **)&shared));
-    *settings = shared->settings;
-  } else {
-    PetscBool device;
-
-    PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &device));
-    if (!device) settings->backend = SYNCILU_BACKEND_HOST;
-  }
+  if (shared) *settings = shared->settings;
+  else if (!device) settings->backend = SYNCILU_BACKEND_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   MATORDERINGSYNCILU = "syncilu" - the natural ordering or `MATORDERINGBMC`, whichever takes less time where the
-   matrix will be factored
+   MATORDERINGSYNCILU = "syncilu" - the natural ordering or `MATORDERINGBMC`, whichever takes less time where
+   the matrix will be factored
 
    Level: intermediate
 
    Notes:
-   For -pc_factor_mat_ordering_type. On the host, and on a GPU where the levels of the natural order take little time,
-   as on grids and where they have many rows, it is the natural ordering; on a GPU where they are a long chain of few
-   rows each, as on unstructured meshes, it is bmc. The view of the factor and -info say which, and why. It does not
-   look at the values, nor does it know how many iterations either takes.
+   For -pc_factor_mat_ordering_type. On the host, and on a GPU where the levels of the natural order take
+   little time, as on grids and where they have many rows, it is the natural ordering; on a GPU where they are
+   a long chain of few rows each, as on unstructured meshes, it is bmc. The view of the factor and -info say
+   which, and why. It does not look at the values, nor does it know how many iterations either takes.
 
    The levels are counted on the host, without those that fill adds.
 
@@ -211,20 +213,30 @@ static PetscErrorCode MatGetOrdering_SyncILU(Mat A, MatOrderingType type, IS *ro
 {
   SyncILUBlocks  *blocks;
   SyncILUSettings settings;
-  PetscInt        n, rows, levels[2];
+  SyncILUReorder  reorder;
+  PetscInt        n, rows;
   const PetscInt *ptr, *columns;
-  PetscBool       done, baij, reorder;
+  PetscBool       done, baij, pays = PETSC_FALSE;
 
   PetscFunctionBegin;
   (void)type;
   PetscCall(GetSettings(A, &settings));
   PetscCall(GetRows(A, &baij, &n, &ptr, &columns));
   rows = n;
-  for (int k = 0; k < 2; k++) PetscCall(CountLevels(n, ptr, columns, (PetscBool)!k, &levels[k]));
   PetscCall(PetscNew(&blocks));
-  PetscCall(SyncILUEngineReorder(&settings, n, n ? (PetscInt64)ptr[n] : 0, levels, &reorder, blocks->why, sizeof(blocks->why)));
+  PetscCall(SyncILUEngineGetReorder(&settings, n, &reorder));
+  if (reorder) {
+    PetscInt levels[2];
+    double   ms[2];
+
+    for (int k = 0; k < 2; k++) PetscCall(CountLevels(n, ptr, columns, (PetscBool)!k, &levels[k]));
+    pays = (*reorder)(n, n ? (PetscInt64)ptr[n] : 0, levels, ms);
+    PetscCall(PetscSNPrintf(blocks->why, sizeof(blocks->why),
+                            "%" PetscInt_FMT " levels of L and U in the natural order take about %.2g ms an application, in the ordering bmc about %.2g",
+                            levels[0] + levels[1], ms[0], ms[1]));
+  } else PetscCall(PetscStrncpy(blocks->why, "the host goes through the rows in their order", sizeof(blocks->why)));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
-  if (reorder) PetscCall(OrderBMC(A, blocks, row, col));
+  if (pays) PetscCall(OrderBMC(A, blocks, row, col));
   else {
     PetscCall(ISCreateStride(PETSC_COMM_SELF, rows, 0, 1, row));
     PetscCall(ISDuplicate(*row, col));

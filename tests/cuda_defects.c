@@ -273,8 +273,9 @@ static PetscErrorCode Hubs(PetscInt n, Entries *e)
 }
 
 /*
-   Eight chains, whose levels are narrow, and in the middle a row of all entries before it, which so many warps share
-   that a cluster sums it up from memory; the 160 rows behind it wait for it alone, in several blocks of the cluster.
+   Eight chains, whose levels are narrow, and in the middle a row of all entries before it, which so many
+   warps share that a cluster sums it up from memory; the 160 rows behind it wait for it alone, in several
+   blocks of the cluster.
 */
 static PetscErrorCode Gate(PetscInt n, Entries *e)
 {

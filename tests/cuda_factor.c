@@ -171,8 +171,8 @@ static PetscErrorCode TestValues(const Case *c, const Values *v, const char *nam
 }
 
 /*
-   Relaxation with every solve strategy: where only diagonals have updates, one kernel leaves sums where another polls
-   for pivots, unless a strategy has storage of its own for these.
+   Relaxation with every solve strategy: where only diagonals have updates, one kernel leaves sums where
+   another polls for pivots, unless a strategy has storage of its own for these.
 */
 static PetscErrorCode TestRelaxed(PetscRandom rand)
 {
@@ -351,7 +351,9 @@ static PetscErrorCode RowsOfLengths(PetscInt n, PetscInt every, const PetscInt *
     const PetscInt length = i % every == every - 1 ? lengths[i / every % count] : 5;
 
     PetscCall(MatSetValue(*A, i, i, 1.0, INSERT_VALUES));
-    /* of n - 1 columns beside the diagonal each is taken with the probability that length - 1 are, in the end */
+    /*
+       of n - 1 columns beside the diagonal each is taken with the probability that length - 1 are, in the end
+    */
     for (PetscInt k = 0, have = 0; k < n - 1 && have < length - 1; k++) {
       PetscReal r;
 
@@ -370,7 +372,8 @@ static PetscErrorCode RowsOfLengths(PetscInt n, PetscInt every, const PetscInt *
 
 /*
    Rows around the width of a warp, and around what is compared instead of searched where two rows meet, with
-   vectors of every size; rows just longer and much longer than shared memory takes where a warp or a block has one.
+   vectors of every size; rows just longer and much longer than shared memory takes where a warp or a block
+   has one.
 */
 static PetscErrorCode TestLengths(PetscRandom rand)
 {

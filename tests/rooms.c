@@ -316,9 +316,10 @@ static PetscErrorCode TestHyb(const Case *c, const char *name, SyncILUAnalysis a
 }
 
 /*
-   Slices of sliced ELL that end with levels, as matrices with few rows a level have them: no row needs another
-   one of its slice, or one of a later slice; each begins where the one before it ends; and the entries that a row
-   waits for last are those with the highest positions. Adds to count the triangles that have such slices.
+   Slices of sliced ELL that end with levels, as matrices with few rows a level have them: no row needs
+   another one of its slice, or one of a later slice; each begins where the one before it ends; and the
+   entries that a row waits for last are those with the highest positions. Adds to count the triangles that
+   have such slices.
 */
 static PetscErrorCode TestByLevel(const Case *c, const char *name, SyncILUAnalysis analysis, PetscInt *count)
 {

@@ -191,12 +191,7 @@ static SyncILUDevicePivoting Pivoting(const SyncILUPivoting *piv)
   return p;
 }
 
-/* Whether pivots are compared with their rows. */
-static PetscBool Relative(const SyncILUDevicePivoting *p)
-{
-  return (PetscBool)(p->type == SYNCILU_PIVOT_SIZE || p->type == SYNCILU_PIVOT_SIGN);
-}
-
+/* What the status says of the row that is reported, after judging all rows where that takes whole rows. */
 static PetscErrorCode CompleteStatus(CUDA *d, SyncILUDevicePattern pattern, const SyncILUDeviceValues *v, const SyncILUDevicePivoting *p)
 {
   Plan                *plan = &d->plan;
@@ -220,7 +215,7 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
   d->factor.generation = generation + 1;
   d->factor.d          = f->pivot;
   PlanCall((*f->ops->factor)(f, v, p, d->status, &d->factor));
-  if (Relative(p)) PlanCall(CompleteStatus(d, pattern, v, p));
+  if (SyncILUPivotsRelative(p->type)) PlanCall(CompleteStatus(d, pattern, v, p));
   PetscCall(DeviceStatusRequest(plan->stream, d->status));
   /* goes on while the host reads the status */
   for (int k = 0; k < 2; k++) PlanCall(TriangleUpdate(&d->triangle[k ? PART_U : PART_L], &d->factor));
@@ -242,7 +237,7 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   PlanCall(MakeRoom(d, n));
   f->workspace = d->x[1];
-  if (Relative(&p) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
+  if (SyncILUPivotsRelative(p.type) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
   PlanCall(PlanGetPattern(plan, &pattern));
   f->wide = PETSC_FALSE;
   do {
@@ -254,7 +249,7 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
     PetscCall(DeviceStatusWait(&found));
     f->wide = (PetscBool)(found.range && !f->wide); /* rare: not worth more than another attempt */
   } while (f->wide);
-  if (!plan->unfit[0] && found.row != INT_MAX && !Relative(&p)) {
+  if (!plan->unfit[0] && found.row != INT_MAX && !SyncILUPivotsRelative(p.type)) {
     PetscCall(CompleteStatus(d, pattern, &v, &p));
     PetscCall(DeviceStatusRequest(plan->stream, d->status));
     PetscCall(DeviceStatusWait(&found));

@@ -28,6 +28,7 @@ static PetscErrorCode Create_Adapt(Factorization *f, char why[], size_t len)
 {
   Plan       *plan  = f->plan;
   const int   lanes = Lanes(f);
+  Search     *s;
   FactorRows *r;
 
   PetscFunctionBegin;
@@ -35,8 +36,9 @@ static PetscErrorCode Create_Adapt(Factorization *f, char why[], size_t len)
   (void)len;
   PlanCall(SearchCreate(f, lanes, SYNCILU_BLOCK_FACTOR >> lanes, SyncILUKernelFactorAdapt));
   PetscCall(SearchPrefetch(f));
-  ((Search *)f->data)->search.table = lanes == 5 && Tables(plan, SYNCILU_BLOCK_FACTOR >> lanes);
-  r                                 = &((Search *)f->data)->rows;
+  s               = (Search *)f->data;
+  s->search.table = lanes == 5 && Tables(plan, SYNCILU_BLOCK_FACTOR >> lanes);
+  r               = &s->rows;
   if (lanes < 5) {
     SyncILUDeviceTriangle lower;
 

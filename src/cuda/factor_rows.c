@@ -44,8 +44,8 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
 }
 
 /*
-   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows: those of the latest
-   levels last, so that little is left to be done once the last one has arrived
+   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows: those of the
+   latest levels last, so that little is left to be done once the last one has arrived
 
    Not Collective
 
@@ -58,9 +58,9 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
 .  turn - as in SyncILUDeviceFactor
 
    Note:
-   An entry must have its own updates before it is the multiplier of a reference row. Where the pattern is symmetric
-   that holds in any order of the rows in which each comes after those it depends on: if u_kj exists, row j depends on
-   row k. Otherwise it holds in the order of the columns alone.
+   An entry must have its own updates before it is the multiplier of a reference row. Where the pattern is
+   symmetric that holds in any order of the rows in which each comes after those it depends on: if u_kj
+   exists, row j depends on row k. Otherwise it holds in the order of the columns alone.
 */
 PetscErrorCode FactorRowsTurns(Factorization *f, const FactorRows *r, DeviceMemory *memory, const unsigned char **turn)
 {
@@ -130,7 +130,7 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
   d->wrows    = f->wrows;
   d->pivot    = f->pivot;
   d->sum      = f->sum;
-  d->size     = piv->type == SYNCILU_PIVOT_SIZE || piv->type == SYNCILU_PIVOT_SIGN ? f->size : NULL;
+  d->size     = SyncILUPivotsRelative(piv->type) ? f->size : NULL;
   d->order    = r->order.row;
   d->turn     = r->turn;
   d->tasks    = r->tasks;

@@ -79,8 +79,9 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 }
 
 /*
-   Whether a matrix in tiles may be for a cluster: tiles in which a row has several lanes have few rows, and save few
-   levels. A skewed grid may have fewer levels than its skewed extents, and then more rows for warps on each.
+   Whether a matrix in tiles may be for a cluster: tiles in which a row has several lanes have few rows, and
+   save few levels. A skewed grid may have fewer levels than its skewed extents, and then more rows for warps
+   on each.
 */
 static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 {
@@ -100,8 +101,8 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 }
 
 /*
-   ChooseNarrow - whether auto had better solve with one cluster of blocks: where levels have few rows, the way of
-   a value from row to row is what a solve costs, and within a cluster it is the shortest
+   ChooseNarrow - whether auto had better solve with one cluster of blocks: where levels have few rows, the
+   way of a value from row to row is what a solve costs, and within a cluster it is the shortest
 
    Not Collective
 
@@ -218,8 +219,8 @@ static double BytesTime(double n, double nnz)
 }
 
 /*
-   Whether an ordering with few levels takes so much less time than the present one that it is worth its iterations.
-   Where a row has many entries, its neighbours are too many for few colors.
+   Whether an ordering with few levels takes so much less time than the present one that it is worth its
+   iterations. Where a row has many entries, its neighbours are too many for few colors.
 */
 static PetscBool FewPay(double n, double nnz, double chain, double ms[2])
 {
@@ -253,7 +254,8 @@ PetscBool Reorder_CUDA(PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2]
 .  advice - which ordering, and about what time both take; empty if there is none
 
    Note:
-   Nothing is reordered unasked: an ordering changes the number of iterations. The constants are in kernels/tuning.h.
+   Nothing is reordered unasked: an ordering changes the number of iterations. The constants are in
+   kernels/tuning.h.
 */
 PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
 {
@@ -285,8 +287,8 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
 .  why - the reason, empty if there is none
 
    Note:
-   In numerical order nobody asks for levels. Where there is much to search for, it takes longer than the way from
-   level to level; and rows that lists share among warps have no business with one. The constants are in
+   In numerical order nobody asks for levels. Where there is much to search for, it takes longer than the way
+   from level to level; and rows that lists share among warps have no business with one. The constants are in
    kernels/tuning.h.
 */
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
