@@ -68,7 +68,8 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
       /* the barrier of the next round comes before place is used again */
       if (wait) here = place[threadIdx.x / ROW_LANES];
     }
-    if (mine && (bad || here == 0)) atomicMin(&counts->irregular, i);
+    if (mine && bad) atomicMin(&counts->irregular, i);
+    if (mine && here == 0) atomicMin(&counts->missing, i);
     entries = max(entries, end - begin);
     if (end - begin <= SYNCILU_LIST_MOST) listed = max(listed, end - begin);
     lower = max(lower, here - 1);

@@ -278,6 +278,16 @@
 */
 #define SYNCILU_LEVEL_LONG 96
 
+/*
+   Fill: the logarithm of the places in the table of a warp, which may meet three quarters as many rows on its
+   way; of those in the tables in memory for rows that meet more; and bytes of such tables.
+*/
+#if !defined(SYNCILU_FILL_TABLE)
+  #define SYNCILU_FILL_TABLE 9
+  #define SYNCILU_FILL_LATE  14
+#endif
+#define SYNCILU_FILL_MEMORY 64e6
+
 /* Nanoseconds that a warp pauses in the analysis of levels when none of its rows can be finished. */
 #define SYNCILU_LEVEL_PAUSE 40
 

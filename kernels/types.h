@@ -34,6 +34,25 @@ typedef struct {
   const int *ptr, *col, *diag;
 } SyncILUDevicePattern;
 
+/*
+   The rows of a matrix, and as the second side those of its transpose; with one side the pattern is symmetric,
+   and the first has both.
+*/
+typedef struct {
+  int        n, sides;
+  const int *ptr[2], *col[2];
+} SyncILUDeviceGraph;
+
+/* What fill is looked for in, and where it goes: see kernels/symbolic.h. */
+typedef struct {
+  int                 n, levels, bits, swap, both;
+  const int          *ptr, *col;
+  int                *count;
+  unsigned long long *total;
+  const int          *begin;
+  unsigned long long *key;
+} SyncILUDeviceFill;
+
 /* Values on that pattern: entry e is a[map[e]], zero where map[e] is negative. With map NULL it is a[e]. */
 typedef struct {
   const void *a;
@@ -62,8 +81,8 @@ typedef struct {
 
 /* What a look through the rows of a matrix counts. */
 typedef struct {
-  /* the first row with columns out of order or range, or without diagonal; INT_MAX before */
-  int                irregular;
+  int                irregular;      /* the first row with columns out of order or range; INT_MAX before */
+  int                missing;        /* the first row without diagonal; INT_MAX before */
   int                longest_row;    /* most entries of a row; this and all below are zero before */
   int                longest_listed; /* of those with at most SYNCILU_LIST_MOST entries */
   int                longest[2];     /* most entries of a row of L and of U */

@@ -3,22 +3,17 @@
    near each other make blocks, and blocks are colored so that those of one color share no entry. The rows are
    numbered by color, in a color by block, and in a block as they were. A triangular solve then waits for other
    blocks once a color; what is left of chains stays inside of the blocks.
+
+   All steps are made of what many threads can do at once, and give one result whatever their order:
+   kernels/bmc.cu makes the same permutation on a device.
 */
 #include "bmc.h"
-#include <petscbt.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
-   Blocks are cut from the numbering, which many threads could do at once, where that leaves them this part of
-   what they have room for of the entries beside the diagonal: in a space-filling curve's order of two-
-   dimensional triangles it is 0.69, and CG with ILU(0) takes 218 iterations instead of 208 with blocks that
-   were grown (188 in the natural order). The same triangles in reverse Cuthill-McKee order have 0.31, and 262
-   instead of 208.
-*/
-#define LOCAL 0.5
-
-/*
-   The rows of a matrix and those of its transpose: an entry in either makes two rows neighbours. Where the pattern is
-   seen to be symmetric, one side has them all.
+   The rows of a matrix and those of its transpose: an entry in either makes two rows neighbours. Where the
+   pattern is seen to be symmetric, one side has them all.
 */
 typedef struct {
   PetscInt        n;
@@ -38,8 +33,8 @@ static PetscErrorCode GraphDestroy(Graph *g)
 }
 
 /*
-   Whether the pattern is symmetric and its columns ascend: then the entries of a row right of the diagonal are met one
-   after the other by those left of it in the rows below.
+   Whether the pattern is symmetric and its columns ascend: then the entries of a row right of the diagonal
+   are met one after the other by those left of it in the rows below.
 */
 static PetscErrorCode IsSymmetric(const Graph *g, PetscBool *is)
 {
@@ -139,70 +134,225 @@ static PetscBool IsFull(const Graph *g, PetscInt head)
   return (PetscBool)(length * depth > 100.0 * g->n);
 }
 
-/* Adds blocks of successive groups, of those that are full or of the others. */
-static void Cut(const Graph *g, PetscBool full, PetscInt *block, PetscInt *blocks)
+/*
+   Adds blocks of successive groups, of those that are full or of the others; at has the row at each position
+   of a numbering, NULL: the rows as they are.
+*/
+static void Cut(const Graph *g, const PetscInt *at, PetscBool full, PetscInt *block, PetscInt *blocks)
 {
-  PetscInt rows = 0, end;
+  PetscInt rows = 0, len;
 
-  for (PetscInt i = 0; i < g->n; i = end) {
-    end = GroupEnd(g, i);
+  for (PetscInt p = 0; p < g->n; p += len) {
+    const PetscInt i = at ? at[p] : p;
+
+    len = GroupEnd(g, i) - i;
     if (IsFull(g, i) != full) continue;
-    if (!rows || rows + end - i > g->size) {
+    if (!rows || rows + len > g->size) {
       (*blocks)++;
       rows = 0;
     }
-    rows += end - i;
-    for (PetscInt k = i; k < end; k++) block[k] = *blocks - 1;
+    rows += len;
+    for (PetscInt k = i; k < i + len; k++) block[k] = *blocks - 1;
   }
 }
 
 /*
-   Blocks that are grown breadth first, each from a row that an earlier block has touched, or from the first row
-   that has no block yet where there is none. Groups that are full have none yet in the end.
+   Clusters of rows while they are merged, and how many entries join them: edge e from cluster c, for begin[c]
+   <= e < begin[c + 1], is to cluster other[e] and stands for weight[e] entries.
 */
-static PetscErrorCode Grow(const Graph *g, PetscInt *block, PetscInt *count)
+typedef struct {
+  PetscInt  n;
+  PetscInt *rows; /* of each cluster */
+  PetscInt *begin, *other, *weight;
+} Clusters;
+
+static PetscErrorCode ClustersCreate(PetscInt n, PetscInt edges, Clusters *c)
 {
-  /* of groups, by their first rows: those that blocks have touched; those on the way into this block; and which
-     block saw each one last */
-  PetscInt *front, *queue, *seen, fronts = 0, taken = 0, lowest = 0, blocks = 0;
-  PetscBT   touched;
+  PetscFunctionBegin;
+  c->n = n;
+  PetscCall(PetscCalloc1(n, &c->rows));
+  PetscCall(PetscMalloc3(n + 1, &c->begin, edges, &c->other, edges, &c->weight));
+  c->begin[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ClustersDestroy(Clusters *c)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(c->rows));
+  PetscCall(PetscFree3(c->begin, c->other, c->weight));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds to the edges of cluster c; last says of each cluster which edge is the last one to it. */
+static void AddEdge(Clusters *k, PetscInt c, PetscInt other, PetscInt weight, PetscInt *last, PetscInt *edges)
+{
+  if (other == c) return;
+  if (last[other] < k->begin[c]) {
+    last[other]            = (*edges)++;
+    k->other[last[other]]  = other;
+    k->weight[last[other]] = 0;
+  }
+  k->weight[last[other]] += weight;
+}
+
+/* Each group is a cluster; those that are full have no edges. cluster: of each row. */
+static PetscErrorCode Groups(const Graph *g, PetscInt *cluster, Clusters *k)
+{
+  PetscInt n = 0, edges = 0, *last;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(g->n, &front, g->n, &queue, g->n, &seen));
-  PetscCall(PetscBTCreate(g->n, &touched));
-  for (PetscInt i = 0; i < g->n; i++) block[i] = seen[i] = -1;
-  for (;; blocks++) {
-    PetscInt queued = 0, k = 0, rows = 0;
+  for (PetscInt i = 0; i < g->n; i++) {
+    if (g->head[i] == i) n++;
+    cluster[i] = n - 1;
+  }
+  PetscCall(ClustersCreate(n, g->ptr[0][g->n] * g->sides, k));
+  PetscCall(PetscMalloc1(n, &last));
+  for (PetscInt c = 0; c < n; c++) last[c] = -1;
+  for (PetscInt i = 0; i < g->n; i++) {
+    const PetscInt c = cluster[i];
 
-    while (taken < fronts && block[front[taken]] >= 0) taken++;
-    while (lowest < g->n && (block[lowest] >= 0 || IsFull(g, g->head[lowest]))) lowest++;
-    if (taken < fronts) queue[queued++] = front[taken++];
-    else if (lowest < g->n) queue[queued++] = lowest;
-    else break;
-    seen[queue[0]] = blocks;
-    for (; k < queued; k++) {
-      const PetscInt head = queue[k], end = GroupEnd(g, head);
+    k->rows[c]++;
+    for (int side = 0; side < g->sides && !IsFull(g, g->head[i]); side++) {
+      for (PetscInt e = g->ptr[side][i]; e < g->ptr[side][i + 1]; e++) {
+        const PetscInt j = g->col[side][e];
 
-      if (rows + end - head > g->size) break;
-      rows += end - head;
-      for (PetscInt i = head; i < end; i++) block[i] = blocks;
-      for (int side = 0; side < g->sides; side++) {
-        for (PetscInt e = g->ptr[side][head]; e < g->ptr[side][end]; e++) {
-          const PetscInt other = g->head[g->col[side][e]];
-
-          if (block[other] >= 0 || seen[other] == blocks || IsFull(g, other)) continue;
-          queue[queued++] = other;
-          seen[other]     = blocks;
-        }
+        if (!IsFull(g, g->head[j])) AddEdge(k, c, cluster[j], 1, last, &edges);
       }
     }
-    for (; k < queued; k++) {
-      if (!PetscBTLookupSet(touched, queue[k])) front[fronts++] = queue[k];
+    k->begin[c + 1] = edges;
+  }
+  PetscCall(PetscFree(last));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static uint32_t Mix(uint32_t x)
+{
+  x = (x ^ x >> 16) * UINT32_C(0x7feb352d);
+  x = (x ^ x >> 15) * UINT32_C(0x846ca68b);
+  return x ^ x >> 16;
+}
+
+/*
+   How much two clusters belong together, the same seen from either: entries between them over the product of
+   their rows (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS 2010), which is positive, so that its bits ascend with
+   it; then a number of the pair's own.
+*/
+static uint64_t Rating(const Clusters *k, PetscInt c, PetscInt e)
+{
+  const PetscInt other  = k->other[e];
+  const float    rating = (float)k->weight[e] / ((float)k->rows[c] * (float)k->rows[other]);
+  uint32_t       bits;
+
+  memcpy(&bits, &rating, sizeof(bits));
+  return (uint64_t)bits << 32 | Mix((uint32_t)PetscMin(c, other) * UINT32_C(0x9e3779b1) ^ Mix((uint32_t)PetscMax(c, other)));
+}
+
+/*
+   Pairs of clusters: in each round a cluster without a mate proposes to the one it belongs with most, of those
+   that have none either, and two that propose to each other are a pair. Returns how many there are.
+*/
+static PetscInt Match(const Clusters *k, PetscInt *proposal, PetscInt *mate)
+{
+  PetscInt pairs = 0;
+
+  for (PetscInt c = 0; c < k->n; c++) mate[c] = -1;
+  for (int round = 0; round < SYNCILU_BMC_ROUNDS; round++) {
+    for (PetscInt c = 0; c < k->n; c++) {
+      uint64_t best = 0;
+
+      proposal[c] = -1;
+      for (PetscInt e = k->begin[c]; e < k->begin[c + 1] && mate[c] < 0; e++) {
+        const PetscInt other = k->other[e];
+        uint64_t       rating;
+
+        if (mate[other] >= 0) continue;
+        rating = Rating(k, c, e);
+        if (rating < best || (rating == best && other > proposal[c])) continue;
+        best        = rating;
+        proposal[c] = other;
+      }
+    }
+    for (PetscInt c = 0; c < k->n; c++) {
+      const PetscInt other = proposal[c];
+
+      if (other < c || proposal[other] != c) continue; /* or it is the other's turn */
+      mate[c]     = other;
+      mate[other] = c;
+      pairs++;
     }
   }
-  PetscCall(PetscBTDestroy(&touched));
-  PetscCall(PetscFree3(front, queue, seen));
-  *count = blocks;
+  return pairs;
+}
+
+/*
+   The clusters that pairs and single ones make, in the order of their first parts. Rows of a pair stand behind
+   each other: position has the place of each row among those of all clusters, before and after.
+*/
+static PetscErrorCode Merge(const Graph *g, const Clusters *k, const PetscInt *mate, PetscInt pairs, PetscInt *cluster, PetscInt *position, Clusters *m)
+{
+  PetscInt *to, *last, *shift, at = 0, from = 0, n = 0, edges = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ClustersCreate(k->n - pairs, k->begin[k->n], m));
+  PetscCall(PetscMalloc3(k->n, &to, k->n, &shift, m->n, &last));
+  for (PetscInt c = 0; c < m->n; c++) last[c] = -1;
+  for (PetscInt c = 0; c < k->n; c++) {
+    if (mate[c] >= 0 && mate[c] < c) continue;
+    m->rows[n] = k->rows[c] + (mate[c] >= 0 ? k->rows[mate[c]] : 0);
+    shift[c]   = at;
+    to[c]      = n;
+    if (mate[c] >= 0) {
+      shift[mate[c]] = at + k->rows[c];
+      to[mate[c]]    = n;
+    }
+    at += m->rows[n++];
+  }
+  for (PetscInt c = 0; c < k->n; c++) {
+    if (mate[c] < 0 || mate[c] > c) {
+      for (int part = 0; part < 2; part++) {
+        const PetscInt of = part ? mate[c] : c;
+
+        for (PetscInt e = of < 0 ? 0 : k->begin[of]; of >= 0 && e < k->begin[of + 1]; e++) AddEdge(m, to[c], to[k->other[e]], k->weight[e], last, &edges);
+      }
+      m->begin[to[c] + 1] = edges;
+    }
+    shift[c] -= from;
+    from += k->rows[c];
+  }
+  for (PetscInt i = 0; i < g->n; i++) {
+    position[i] += shift[cluster[i]];
+    cluster[i] = to[cluster[i]];
+  }
+  PetscCall(PetscFree3(to, shift, last));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A numbering in which rows that belong together are near each other, whatever their own: clusters are merged
+   pair by pair until they would have more rows than some blocks. at: the row at each position.
+*/
+static PetscErrorCode Number(const Graph *g, PetscInt *at)
+{
+  PetscInt *cluster, *position, *proposal, *mate;
+  Clusters  k;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(g->n, &cluster, g->n, &position, g->n, &proposal, g->n, &mate));
+  for (PetscInt i = 0; i < g->n; i++) position[i] = i;
+  PetscCall(Groups(g, cluster, &k));
+  for (PetscInt rows = 1; rows / 4 < g->size; rows *= 2) {
+    const PetscInt pairs = Match(&k, proposal, mate);
+    Clusters       merged;
+
+    if (!pairs) break;
+    PetscCall(Merge(g, &k, mate, pairs, cluster, position, &merged));
+    PetscCall(ClustersDestroy(&k));
+    k = merged;
+  }
+  for (PetscInt i = 0; i < g->n; i++) at[position[i]] = i;
+  PetscCall(ClustersDestroy(&k));
+  PetscCall(PetscFree4(cluster, position, proposal, mate));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,11 +392,11 @@ static void Sort(PetscInt n, const PetscInt *key, PetscInt keys, PetscInt *begin
 }
 
 /*
-   Each block, in their order, gets the first color that none of its neighbours has. The rows of a block stand
+   Each block, in that order, gets the first color that none of its neighbours has. The rows of a block stand
    from row[begin[block]] on.
 */
-static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt blocks, const PetscInt *begin, const PetscInt *row, PetscInt *color,
-                            PetscInt *colors)
+static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt blocks, const PetscInt *begin, const PetscInt *row, const PetscInt *order,
+                            PetscInt *color, PetscInt *colors)
 {
   PetscInt *user; /* of each color, the block that cannot have it */
 
@@ -254,8 +404,9 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
   *colors = 0;
   PetscCall(PetscMalloc1(blocks, &user));
   for (PetscInt b = 0; b < blocks; b++) color[b] = user[b] = -1;
-  for (PetscInt b = 0; b < blocks; b++) {
-    PetscInt c = 0;
+  for (PetscInt q = 0; q < blocks; q++) {
+    const PetscInt b = order[q];
+    PetscInt       c = 0;
 
     for (PetscInt r = begin[b]; r < begin[b + 1]; r++) {
       for (int side = 0; side < g->sides; side++) {
@@ -271,6 +422,36 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
     *colors  = PetscMax(*colors, c + 1);
   }
   PetscCall(PetscFree(user));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The colors of all blocks. The first time they come in the order of the reversed bits of their numbers, in
+   which few follow from one another: in their own each one is the neighbour of the one before it. Those of full
+   rows, from `full` on, come last: their neighbours have all other colors then.
+*/
+static PetscErrorCode Colors(const Graph *g, const PetscInt *block, PetscInt blocks, PetscInt full, const PetscInt *begin, const PetscInt *row, PetscInt *color,
+                             PetscInt *colors)
+{
+  PetscInt *order, *key, *start, bits = 0, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(blocks, &order, blocks, &key, blocks + 2, &start));
+  while (((PetscInt64)1 << bits) < full) bits++;
+  for (PetscInt64 q = 0; n < full; q++) {
+    PetscInt64 b = 0;
+
+    for (PetscInt k = 0; k < bits; k++) b |= (q >> k & 1) << (bits - 1 - k);
+    if (b < full) order[n++] = (PetscInt)b;
+  }
+  for (PetscInt b = full; b < blocks; b++) order[n++] = b;
+  PetscCall(Color(g, block, blocks, begin, row, order, color, colors));
+  for (int time = 0; time < SYNCILU_BMC_COLORINGS; time++) {
+    for (PetscInt b = 0; b < blocks; b++) key[b] = b < full ? *colors - 1 - color[b] : *colors;
+    Sort(blocks, key, *colors + 1, start, order);
+    PetscCall(Color(g, block, blocks, begin, row, order, color, colors));
+  }
+  PetscCall(PetscFree3(order, key, start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,7 +487,7 @@ PetscErrorCode SyncILUBMCDestroy(SyncILUBMC *o)
 PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt size, SyncILUBMC *o)
 {
   Graph     g;
-  PetscInt *block, *begin, *row, *color, *sorted, next = 0;
+  PetscInt *block, *begin, *row, *color, *sorted, full, next = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&g, sizeof(g)));
@@ -320,16 +501,18 @@ PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt 
   PetscCall(FindGroups(&g));
   PetscCall(PetscMalloc3(n, &block, n + 1, &begin, n, &row));
   for (PetscInt i = 0; i < n; i++) block[i] = -1;
-  Cut(&g, PETSC_FALSE, block, &o->blocks);
-  if (o->blocks > 1 && size > 1 && Inside(&g, block) < LOCAL) {
-    o->grown = PETSC_TRUE;
-    PetscCall(Grow(&g, block, &o->blocks));
+  Cut(&g, NULL, PETSC_FALSE, block, &o->blocks);
+  if (o->blocks > 1 && size > 1 && Inside(&g, block) < SYNCILU_BMC_LOCAL) {
+    o->matched = PETSC_TRUE;
+    o->blocks  = 0;
+    PetscCall(Number(&g, row));
+    Cut(&g, row, PETSC_FALSE, block, &o->blocks);
   }
-  /* blocks get their colors in their order: full rows, whose neighbours have all others, get the last one */
-  Cut(&g, PETSC_TRUE, block, &o->blocks);
+  full = o->blocks;
+  Cut(&g, NULL, PETSC_TRUE, block, &o->blocks);
   Sort(n, block, o->blocks, begin, row);
   PetscCall(PetscMalloc2(o->blocks, &color, o->blocks, &sorted));
-  PetscCall(Color(&g, block, o->blocks, begin, row, color, &o->colors));
+  PetscCall(Colors(&g, block, o->blocks, full, begin, row, color, &o->colors));
   PetscCall(PetscMalloc3(n, &o->row, o->blocks + 1, &o->begin, o->colors + 1, &o->first));
   Sort(o->blocks, color, o->colors, o->first, sorted);
   for (PetscInt b = 0; b < o->blocks; b++) {

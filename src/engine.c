@@ -13,6 +13,8 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->solve       = SYNCILU_SOLVE_AUTO;
   s->prefetch    = PETSC_BOOL3_UNKNOWN;
   s->vector_size = 0;
+  s->ordering    = SYNCILU_ORDERING_GIVEN;
+  s->block_size  = 0;
   s->threads     = PETSC_DECIDE;
   s->relax       = 0.0;
   s->check       = PETSC_FALSE;
@@ -109,8 +111,25 @@ static PetscBool SameIdentity(const SyncILUCSR *A, const SyncILUCSR *B)
   return (PetscBool)(A->id == B->id && A->state == B->state && A->i == B->i && A->j == B->j && A->nnz == B->nnz);
 }
 
+/* The symbolic phase on the host. */
+static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
+{
+  PetscInt *row = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUPatternDestroy(&e->pattern));
+  if (!e->row && e->settings.ordering != SYNCILU_ORDERING_GIVEN) {
+    e->blocks.request = e->settings.ordering;
+    e->blocks.size    = e->settings.block_size;
+    PetscCall(SyncILUBlocksOrder(A, e->ops->reorder, &row, &e->blocks));
+  }
+  PetscCall(SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern));
+  PetscCall(PetscFree(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The plan of e->ops; what the machine lacks for it is in e->unfit then. */
-static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source, const PetscInt *row, const PetscInt *col)
+static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source)
 {
   PetscBool      needpattern = PETSC_TRUE;
   SyncILUCSR     A;
@@ -118,7 +137,7 @@ static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source, const P
 
   PetscFunctionBegin;
   e->unfit[0] = 0;
-  if (!row && !e->fill.levels && !e->settings.check) {
+  if (!e->settings.check && !e->pattern.lptr) {
     PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
     ierr = (*e->ops->plan)(e, &A, &needpattern);
     PetscCall((*source->restore)(source->ctx, &A));
@@ -128,7 +147,7 @@ static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source, const P
   if (needpattern && !e->unfit[0]) {
     if (!e->pattern.lptr) {
       PetscCall((*source->get)(source->ctx, PETSC_FALSE, PETSC_FALSE, &A));
-      ierr = SyncILUPatternCreate(&A, row, col, e->fill, &e->pattern);
+      ierr = Symbolic(e, &A);
       PetscCall((*source->restore)(source->ctx, &A));
       PetscCall(ierr);
     }
@@ -194,7 +213,7 @@ PetscErrorCode SyncILUEngineGetReorder(const SyncILUSettings *settings, PetscInt
 }
 
 /* The plan of the first backend that the user may mean and that can; e->why says why it is that one. */
-static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source, const PetscInt *row, const PetscInt *col)
+static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source)
 {
   const SyncILUBackend asked = e->settings.backend;
   PetscErrorCode       code  = PETSC_ERR_SUP;
@@ -209,7 +228,7 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
     PetscCall(MayTake(ops, asked, e->n, &may, why, sizeof(why)));
     if (!may) continue;
     e->ops = ops;
-    PetscCall(Plan(e, source, row, col));
+    PetscCall(Plan(e, source));
     if (!e->unfit[0]) {
       if (asked != SYNCILU_BACKEND_AUTO) PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
       else if (ops->device)
@@ -234,7 +253,10 @@ static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, 
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  ierr = PlanSomewhere(e, source, row, col);
+  e->row = row;
+  e->col = col;
+  ierr   = PlanSomewhere(e, source);
+  e->row = e->col = NULL;
   if (ierr) {
     PetscCall(Unplan(e));
     PetscCall(SyncILUPatternDestroy(&e->pattern));
@@ -305,11 +327,12 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
 /* Plans again, for another pattern or to have its arrays, with the same ordering, fill and settings. */
 static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
 {
-  PetscInt      *row = e->pattern.row, *col = e->pattern.col;
-  PetscErrorCode ierr;
+  const PetscBool given = (PetscBool)(e->settings.ordering == SYNCILU_ORDERING_GIVEN);
+  PetscInt       *row = given ? e->pattern.row : NULL, *col = given ? e->pattern.col : NULL;
+  PetscErrorCode  ierr;
 
   PetscFunctionBegin;
-  e->pattern.row = e->pattern.col = NULL; /* the ordering outlives the pattern */
+  if (given) e->pattern.row = e->pattern.col = NULL; /* the ordering outlives the pattern */
   PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(PetscFree(e->ref));
@@ -321,6 +344,26 @@ static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
   PetscCall(PetscFree(row));
   PetscCall(PetscFree(col));
   PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineRow - which row of the matrix is a row of the factor
+
+   Not Collective
+
+   Input Parameters:
++  e - a planned engine
+-  i - the row of the factor
+
+   Output Parameter:
+.  row - the row of the matrix
+*/
+PetscErrorCode SyncILUEngineRow(SyncILUEngine e, PetscInt i, PetscInt *row)
+{
+  PetscFunctionBegin;
+  *row = e->pattern.row ? e->pattern.row[i] : i;
+  if (!e->pattern.row && !e->pattern.lptr && e->ops->row) PetscCall((*e->ops->row)(e, i, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

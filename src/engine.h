@@ -55,6 +55,21 @@ typedef struct {
   PetscInt diagonal_fill; /* add the diagonal entries that are missing */
 } SyncILUFill;
 
+/* Who orders the rows. */
+typedef enum {
+  SYNCILU_ORDERING_GIVEN, /* somebody else has; without index sets it is the natural ordering */
+  SYNCILU_ORDERING_BMC,   /* the engine, by colored blocks */
+  SYNCILU_ORDERING_AUTO   /* the same, or not at all, as the backend would have it */
+} SyncILUOrdering;
+
+/* What an ordering of the library's is. */
+typedef struct {
+  SyncILUOrdering request;              /* GIVEN once the rows are ordered */
+  PetscInt        size, blocks, colors; /* of bmc; size 0: it is the natural one */
+  PetscBool       matched;              /* see src/bmc.h */
+  char            why[160];             /* why auto is this one; empty else */
+} SyncILUBlocks;
+
 PETSC_INTERN PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *, const PetscInt *, const PetscInt *, SyncILUFill, SyncILUPattern *);
 PETSC_INTERN PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *);
 PETSC_INTERN PetscInt64     SyncILUPatternBytes(const SyncILUPattern *);
@@ -66,6 +81,8 @@ typedef struct {
   SyncILUSolve    solve;
   PetscBool3      prefetch;    /* unknown: the library chooses */
   PetscInt        vector_size; /* lanes a row, 0: the library chooses */
+  SyncILUOrdering ordering;    /* where no index sets come with the matrix */
+  PetscInt        block_size;  /* of bmc */
   PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
   PetscBool       check;
@@ -108,14 +125,15 @@ typedef struct {
   PetscBool      device;    /* takes arrays in the memory of a device */
   PetscReal      tolerance; /* of the check (see check.c); 0: the bits are the reference's */
 
+  /* Which row of the matrix is row i of the factor, where the pattern has no arrays. NULL: the natural one. */
+  PetscErrorCode (*row)(SyncILUEngine, PetscInt, PetscInt *);
   /* Whether this rank can use it, and if not, why. NULL: always. */
   PetscErrorCode (*available)(PetscBool *, char *, size_t);
 
   /*
      Builds the plan from settings and pattern; what the machine lacks for it is said in e->unfit. With a
-     matrix, whose ILU(0) in the natural ordering is wanted: takes the rows as the pattern, which leaves the
-     arrays of e->pattern NULL, or answers that the pattern of the symbolic phase is needed. Without:
-     e->pattern has its arrays.
+     matrix: does the symbolic phase itself, which leaves the arrays of the pattern NULL, or answers that it is
+     wanted from elsewhere. Without: e->pattern has its arrays.
   */
   PetscErrorCode (*plan)(SyncILUEngine, const SyncILUCSR *, PetscBool *needpattern);
   /* Frees plan and factor. */
@@ -169,6 +187,8 @@ struct _n_SyncILUEngine {
   void                    *data; /* the backend's */
   PetscInt                 n;    /* rows */
   SyncILUFill              fill;
+  const PetscInt          *row, *col; /* the ordering that was given, while planning; else NULL */
+  SyncILUBlocks            blocks;    /* the ordering that the engine has made, if settings say so */
   SyncILUPattern           pattern;
   SyncILUSettings          settings; /* as planned; relax, threads, check and tune may change later */
   SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
@@ -193,6 +213,7 @@ struct _n_SyncILUEngine {
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
 };
 
+PETSC_INTERN PetscErrorCode SyncILUEngineRow(SyncILUEngine, PetscInt, PetscInt *);
 PETSC_INTERN PetscErrorCode SyncILUEngineGetReorder(const SyncILUSettings *, PetscInt, SyncILUReorder *);
 PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, const SyncILUSource *, const PetscInt *, const PetscInt *, SyncILUFill,
                                                 SyncILUEngine *);
@@ -203,6 +224,10 @@ PETSC_INTERN PetscErrorCode SyncILUEngineFlops(SyncILUEngine, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode SyncILUEngineSolve(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *, PetscInt, PetscScalar *, PetscInt, PetscMemType);
 PETSC_INTERN PetscErrorCode SyncILUEngineStatistics(SyncILUEngine, SyncILUStatistics *);
 PETSC_INTERN PetscErrorCode SyncILUEngineFinalize(void);
+
+/* Orderings on the host (blocks.c). */
+PETSC_INTERN PetscErrorCode SyncILUBlocksWhy(const PetscInt[2], const double[2], SyncILUBlocks *);
+PETSC_INTERN PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *, SyncILUReorder, PetscInt **, SyncILUBlocks *);
 
 /* With settings.check: an attempt and a solution compared with the serial reference (check.c). */
 PETSC_INTERN PetscErrorCode SyncILUCheckFactor(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *);

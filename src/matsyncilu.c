@@ -39,12 +39,6 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The row of the matrix that is row i of the factor. */
-static PetscInt MatrixRow(SyncILUEngine e, PetscInt i)
-{
-  return e->pattern.row ? e->pattern.row[i] : i;
-}
-
 static PetscErrorCode LogFlops(SyncILUEngine e, PetscLogDouble flops)
 {
   PetscFunctionBegin;
@@ -106,8 +100,9 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   F->preallocated    = PETSC_TRUE;
   F->factorerrortype = MAT_FACTOR_NOERROR;
   if (status->row >= 0) {
-    const PetscInt row = MatrixRow(e, status->row);
+    PetscInt row;
 
+    PetscCall(SyncILUEngineRow(e, status->row, &row));
     PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
                "Zero pivot row %" PetscInt_FMT " of the factor (row %" PetscInt_FMT " of the matrix) value %g tolerance %g", status->row, row,
                (double)status->pivot, (double)info->zeropivot);
@@ -177,9 +172,10 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
 {
   Mat_SyncILU      *f    = (Mat_SyncILU *)F->data;
   const SyncILUFill fill = {(PetscInt)info->levels, (PetscInt)info->diagonal_fill};
+  SyncILUSettings   settings;
   SyncILUSource     source;
-  PetscObject       blocks = NULL; /* of the ordering bmc */
-  const PetscInt   *r, *c;
+  PetscObject       container = NULL; /* of one of our orderings */
+  const PetscInt   *r = NULL, *c = NULL;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
@@ -187,14 +183,22 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
-  if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &blocks));
-  PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, blocks));
+  if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &container));
+  PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, container));
+  settings = f->shared->settings;
+  if (container) {
+    SyncILUBlocks *blocks;
+
+    PetscCall(PetscContainerGetPointer((PetscContainer)container, (void **)&blocks));
+    settings.ordering   = blocks->request;
+    settings.block_size = blocks->size;
+  }
   F->assembled = PETSC_FALSE; /* until the numeric phase */
   PetscCall(DropEngine(f));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
   PetscCall(SyncILUSourceFromMat(A, &source));
-  PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
-  ierr = SyncILUEngineCreate(&f->shared->settings, A->rmap->n, &source, r, c, fill, &f->engine);
+  if (settings.ordering == SYNCILU_ORDERING_GIVEN) PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
+  ierr = SyncILUEngineCreate(&settings, A->rmap->n, &source, r, c, fill, &f->engine);
   if (r) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(col, &c));
@@ -202,6 +206,12 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCall(PetscLogEventEnd(SYNCILU_Analysis, F, A, 0, 0));
   PetscCall(ierr);
   f->fill = info->fill;
+  if (settings.ordering != SYNCILU_ORDERING_GIVEN) {
+    char text[320];
+
+    PetscCall(SyncILUBlocksDescribe(&f->engine->blocks, text, sizeof(text)));
+    PetscCall(PetscInfo(F, "%s\n", text));
+  }
   if (f->engine->pattern.added) PetscCall(PetscInfo(F, "Added %" PetscInt_FMT " missing diagonal entries\n", f->engine->pattern.added));
   F->ops->lufactornumeric = MatLUFactorNumeric_SyncILU;
   F->preallocated         = PETSC_TRUE;
@@ -382,6 +392,23 @@ static PetscErrorCode MatGetInfo_SyncILU(Mat F, MatInfoType type, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One of our orderings, wherever it was made. */
+static PetscErrorCode ViewOrdering(Mat F, PetscViewer viewer)
+{
+  SyncILUEngine        e      = ((Mat_SyncILU *)F->data)->engine;
+  const SyncILUBlocks *blocks = &e->blocks;
+  PetscContainer       container;
+  char                 text[320];
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)F, SYNCILU_BLOCKS_KEY, (PetscObject *)&container));
+  if (!container) PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->settings.ordering == SYNCILU_ORDERING_GIVEN) PetscCall(PetscContainerGetPointer(container, (void **)&blocks));
+  PetscCall(SyncILUBlocksDescribe(blocks, text, sizeof(text)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 {
   Mat_SyncILU      *f = (Mat_SyncILU *)F->data;
@@ -397,7 +424,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
   if (f->engine->settings.tune) PetscCall(PetscViewerASCIIPrintf(viewer, "tuned: %s\n", f->engine->tuning[0] ? f->engine->tuning : "not yet"));
-  PetscCall(SyncILUBlocksView(F, viewer));
+  PetscCall(ViewOrdering(F, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
   if (s.levels[0] < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not counted, for lack of memory on the device\n"));
   else
@@ -409,15 +436,19 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted,
                                    (double)s.shift_amount, s.shift_attempts));
   if (s.diagonals_added) PetscCall(PetscViewerASCIIPrintf(viewer, "missing diagonal entries added: %" PetscInt_FMT "\n", s.diagonals_added));
-  if (s.failed_row >= 0)
+  if (s.failed_row >= 0) {
+    PetscInt row;
+
+    PetscCall(SyncILUEngineRow(f->engine, s.failed_row, &row));
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "factorization failed: zero pivot in row %" PetscInt_FMT " of the factor, row %" PetscInt_FMT " of the matrix, value %g\n",
-                                     s.failed_row, MatrixRow(f->engine, s.failed_row), (double)s.failed_pivot));
+                                     s.failed_row, row, (double)s.failed_pivot));
+  }
   PetscCall(SyncILUSettingsView(&f->shared->settings, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "symbolic phases: %" PetscInt_FMT ", numeric phases: %" PetscInt_FMT "\n", s.analyses, s.factorizations));
     PetscCall(PetscViewerASCIIPrintf(viewer, "entries: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n", f->engine->pattern.nl,
-                                     f->engine->pattern.nu, f->engine->pattern.row ? "permuted" : "natural"));
+                                     f->engine->pattern.nu, f->engine->pattern.row || f->engine->blocks.size ? "permuted" : "natural"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

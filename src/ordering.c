@@ -56,30 +56,8 @@ static PetscErrorCode GetRows(Mat A, PetscBool *baij, PetscInt *n, const PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ordering bmc of a matrix. */
-static PetscErrorCode OrderBMC(Mat A, SyncILUBlocks *blocks, IS *row, IS *col)
-{
-  SyncILUBMC      o;
-  PetscInt        n;
-  const PetscInt *ptr, *columns;
-  PetscBool       done, baij;
-
-  PetscFunctionBegin;
-  PetscCall(GetBlockSize(A, &blocks->size));
-  PetscCall(GetRows(A, &baij, &n, &ptr, &columns));
-  PetscCall(SyncILUBMCCreate(n, ptr, columns, blocks->size, &o));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, o.n, o.row, PETSC_COPY_VALUES, row));
-  PetscCall(ISDuplicate(*row, col)); /* MatReorderForNonzeroDiagonal() changes the columns alone */
-  blocks->blocks = o.blocks;
-  blocks->colors = o.colors;
-  blocks->grown  = o.grown;
-  PetscCall(SyncILUBMCDestroy(&o));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* For -info and the view. */
-static PetscErrorCode Describing(const SyncILUBlocks *b, char text[], size_t len)
+PetscErrorCode SyncILUBlocksDescribe(const SyncILUBlocks *b, char text[], size_t len)
 {
   const char *chosen = b->why[0] ? MATORDERINGSYNCILU " takes " : "";
 
@@ -87,7 +65,7 @@ static PetscErrorCode Describing(const SyncILUBlocks *b, char text[], size_t len
   if (b->size)
     PetscCall(PetscSNPrintf(text, len,
                             "ordering: %s" MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors%s%s",
-                            chosen, b->blocks, b->size, b->grown ? "grown along the entries" : "cut from the numbering", b->colors, b->why[0] ? ": " : "",
+                            chosen, b->blocks, b->size, b->matched ? "matched along the entries" : "cut from the numbering", b->colors, b->why[0] ? ": " : "",
                             b->why));
   else PetscCall(PetscSNPrintf(text, len, "ordering: %s" MATORDERINGNATURAL ": %s", chosen, b->why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,74 +82,11 @@ static PetscErrorCode Describe(Mat A, SyncILUBlocks *blocks, IS row)
   PetscCall(PetscContainerSetPointer(container, blocks));
   PetscCall(SyncILUContainerFreesPointer(container));
   PetscCall(PetscObjectCompose((PetscObject)row, SYNCILU_BLOCKS_KEY, (PetscObject)container));
-  PetscCall(Describing(blocks, text, sizeof(text)));
-  PetscCall(PetscInfo(A, "%s\n", text));
-  PetscCall(PetscContainerDestroy(&container));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*MC
-   MATORDERINGBMC = "bmc" - block multicolor ordering: blocks of rows that are near each other, colored so that
-   those of one color share no entry, and numbered by color
-
-   Options Database Key (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
-.  -mat_ordering_bmc_size <32> - most rows of a block, of a baij matrix block rows
-
-   Level: intermediate
-
-   Notes:
-   For -pc_factor_mat_ordering_type with any incomplete factorization, PETSc's own ones too. ILU in the natural
-   or the reverse Cuthill-McKee ordering of an unstructured mesh is one long chain of rows; in this ordering a
-   row waits for few others, at the cost of some iterations, up to 20 % more on most meshes. Smaller blocks
-   leave shorter chains and cost more iterations; a size of 1 is multicolor ordering.
-
-   The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
-   space-filling curve does, and grown along its entries elsewhere. Successive rows with the same columns, such
-   as the unknowns of a point, stay together if a block has room for them. The pattern need not be symmetric.
-   The ordering is the same from run to run.
-
-   Rows and columns that are full, or nearly so, come last: before others, each of those would be updated with
-   all of their entries.
-
-   Reference:
-   T. Iwashita, H. Nakashima, Y. Takahashi, IPDPS 2012.
-
-.seealso: `MatOrderingType`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`, `PCSYNCILU`
-M*/
-static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *col)
-{
-  SyncILUBlocks *blocks;
-
-  PetscFunctionBegin;
-  (void)type;
-  PetscCall(PetscNew(&blocks));
-  PetscCall(OrderBMC(A, blocks, row, col));
-  PetscCall(Describe(A, blocks, *row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   The levels of L or of U of a matrix in its natural order, where it has no fill. Columns beyond the matrix
-   count for none.
-*/
-static PetscErrorCode CountLevels(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscBool lower, PetscInt *levels)
-{
-  PetscInt *level;
-
-  PetscFunctionBegin;
-  *levels = 0;
-  PetscCall(PetscMalloc1(n, &level));
-  for (PetscInt q = 0; q < n; q++) {
-    const PetscInt i = lower ? q : n - 1 - q;
-    PetscInt       l = 0;
-
-    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
-      if (lower ? col[k] >= 0 && col[k] < i : col[k] > i && col[k] < n) l = PetscMax(l, level[col[k]]);
-    }
-    level[i] = l + 1;
-    *levels  = PetscMax(*levels, l + 1);
+  if (blocks->request == SYNCILU_ORDERING_GIVEN) {
+    PetscCall(SyncILUBlocksDescribe(blocks, text, sizeof(text)));
+    PetscCall(PetscInfo(A, "%s\n", text));
   }
-  PetscCall(PetscFree(level));
+  PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,6 +108,77 @@ static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   One of our orderings of a matrix. Where the factor makes it itself, the index sets hold nothing but the place,
+   and what they are composed with says what is asked for.
+*/
+static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
+{
+  SyncILUBlocks *blocks;
+  SyncILUShared *shared;
+  PetscInt      *order = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&blocks));
+  blocks->request = ordering;
+  PetscCall(GetBlockSize(A, &blocks->size));
+  PetscCall(FindShared(A, &shared));
+  if (!shared || !shared->orders) {
+    SyncILUSettings settings;
+    SyncILUReorder  reorder;
+    SyncILUCSR      csr = {.mem = PETSC_MEMTYPE_HOST};
+    PetscBool       done, baij;
+
+    PetscCall(GetSettings(A, &settings));
+    PetscCall(GetRows(A, &baij, &csr.n, &csr.i, &csr.j));
+    PetscCall(SyncILUEngineGetReorder(&settings, csr.n, &reorder));
+    PetscCall(SyncILUBlocksOrder(&csr, reorder, &order, blocks));
+    if (order) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, csr.n, order, PETSC_OWN_POINTER, row));
+    else PetscCall(ISCreateStride(PETSC_COMM_SELF, csr.n, 0, 1, row));
+    PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &csr.n, &csr.i, &csr.j, &done));
+  } else PetscCall(ISCreateStride(PETSC_COMM_SELF, A->rmap->n, 0, 1, row));
+  PetscCall(ISDuplicate(*row, col)); /* MatReorderForNonzeroDiagonal() changes the columns alone */
+  PetscCall(Describe(A, blocks, *row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   MATORDERINGBMC = "bmc" - block multicolor ordering: blocks of rows that are near each other, colored so that
+   those of one color share no entry, and numbered by color
+
+   Options Database Key (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
+.  -mat_ordering_bmc_size <32> - most rows of a block, of a baij matrix block rows
+
+   Level: intermediate
+
+   Notes:
+   For -pc_factor_mat_ordering_type with any incomplete factorization, PETSc's own ones too. ILU in the natural
+   or the reverse Cuthill-McKee ordering of an unstructured mesh is one long chain of rows; in this ordering a
+   row waits for few others, at the cost of some iterations, up to 20 % more on most meshes. Smaller blocks
+   leave shorter chains and cost more iterations; a size of 1 is multicolor ordering.
+
+   The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
+   space-filling curve does, and elsewhere from one in which rows are paired along the entries again and again. Successive rows with the same columns, such
+   as the unknowns of a point, stay together if a block has room for them. The pattern need not be symmetric.
+   The ordering is the same from run to run, and the same on the host and on a GPU, where `PCSYNCILU` makes
+   it.
+
+   Rows and columns that are full, or nearly so, come last: before others, each of those would be updated with
+   all of their entries.
+
+   Reference:
+   T. Iwashita, H. Nakashima, Y. Takahashi, IPDPS 2012.
+
+.seealso: `MatOrderingType`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`, `PCSYNCILU`
+M*/
+static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *col)
+{
+  PetscFunctionBegin;
+  (void)type;
+  PetscCall(Order(A, SYNCILU_ORDERING_BMC, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    MATORDERINGSYNCILU = "syncilu" - the natural ordering or `MATORDERINGBMC`, whichever takes less time where
    the matrix will be factored
@@ -205,58 +191,15 @@ static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
    a long chain of few rows each, as on unstructured meshes, it is bmc. The view of the factor and -info say
    which, and why. It does not look at the values, nor does it know how many iterations either takes.
 
-   The levels are counted on the host, without those that fill adds.
+   The levels are counted without those that fill adds.
 
 .seealso: `MATORDERINGBMC`, `MatOrderingType`, `PCFactorSetMatOrderingType()`, `PCSYNCILU`
 M*/
 static PetscErrorCode MatGetOrdering_SyncILU(Mat A, MatOrderingType type, IS *row, IS *col)
 {
-  SyncILUBlocks  *blocks;
-  SyncILUSettings settings;
-  SyncILUReorder  reorder;
-  PetscInt        n, rows;
-  const PetscInt *ptr, *columns;
-  PetscBool       done, baij, pays = PETSC_FALSE;
-
   PetscFunctionBegin;
   (void)type;
-  PetscCall(GetSettings(A, &settings));
-  PetscCall(GetRows(A, &baij, &n, &ptr, &columns));
-  rows = n;
-  PetscCall(PetscNew(&blocks));
-  PetscCall(SyncILUEngineGetReorder(&settings, n, &reorder));
-  if (reorder) {
-    PetscInt levels[2];
-    double   ms[2];
-
-    for (int k = 0; k < 2; k++) PetscCall(CountLevels(n, ptr, columns, (PetscBool)!k, &levels[k]));
-    pays = (*reorder)(n, n ? (PetscInt64)ptr[n] : 0, levels, ms);
-    PetscCall(PetscSNPrintf(blocks->why, sizeof(blocks->why),
-                            "%" PetscInt_FMT " levels of L and U in the natural order take about %.2g ms an application, in the ordering bmc about %.2g",
-                            levels[0] + levels[1], ms[0], ms[1]));
-  } else PetscCall(PetscStrncpy(blocks->why, "the host goes through the rows in their order", sizeof(blocks->why)));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &n, &ptr, &columns, &done));
-  if (pays) PetscCall(OrderBMC(A, blocks, row, col));
-  else {
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, rows, 0, 1, row));
-    PetscCall(ISDuplicate(*row, col));
-  }
-  PetscCall(Describe(A, blocks, *row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SyncILUBlocksView(Mat F, PetscViewer viewer)
-{
-  PetscContainer container;
-  SyncILUBlocks *blocks;
-  char           text[320];
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)F, SYNCILU_BLOCKS_KEY, (PetscObject *)&container));
-  if (!container) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscContainerGetPointer(container, (void **)&blocks));
-  PetscCall(Describing(blocks, text, sizeof(text)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", text));
+  PetscCall(Order(A, SYNCILU_ORDERING_AUTO, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,7 +22,7 @@ PetscInt64 SyncILUPatternBytes(const SyncILUPattern *p)
 {
   const PetscInt64 n = p->n;
 
-  if (!p->lptr) return 0;
+  if (!p->lptr) return (PetscInt64)sizeof(PetscInt) * (p->row ? 2 * n : 0);
   return (PetscInt64)sizeof(PetscInt) * (2 * (n + 1) + p->lptr[n] + p->uptr[n] + (p->row ? 3 * n : 0));
 }
 

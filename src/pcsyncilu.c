@@ -14,6 +14,7 @@ typedef struct {
   PetscBool      inplace; /* asked for, which is not honoured */
   PetscBool      ordered; /* the user asked for an ordering, */
   PetscBool      reorder; /* and for one changed for a diagonal without zeros */
+  PetscBool      keep;    /* an ordering is kept for matrices that come later */
 } PC_SyncILU;
 
 /* The block of the inner preconditioner, once there is a matrix. */
@@ -61,6 +62,7 @@ static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
      without index sets for the natural ordering, where nobody asked for another one: to make them takes
      longer than to factor on a GPU
   */
+  s->shared->orders = (PetscBool)(!s->reorder && !s->keep);
   if (!s->ilu->setupcalled && !s->ordered) PetscCall(PCFactorSetMatOrderingType(s->ilu, s->reorder ? MATORDERINGNATURAL : MATORDERINGEXTERNAL));
   if (s->ilu->setupcalled) {
     Mat F;
@@ -229,6 +231,7 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_nonzeros_along_diagonal", &reorder));
+  PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, prefix, "-pc_factor_reuse_ordering", &s->keep, NULL));
   if (ordered || reorder) PetscCall(WantIndexSets(pc));
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscCall(PCSyncILUSetFromOptionsWithShared(s->ilu, s->ilu->ops->setfromoptions, PetscOptionsObject, s->container));
@@ -344,6 +347,16 @@ static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SyncILU(PC pc, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCFactorSetReuseOrdering_SyncILU(PC pc, PetscBool flg)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCFactorSetReuseOrdering(s->ilu, flg));
+  s->keep = flg;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The factor says that it has none. */
 static PetscErrorCode PCFactorSetDropTolerance_SyncILU(PC pc, PetscReal dt, PetscReal dtcol, PetscInt most)
 {
@@ -367,7 +380,6 @@ static PetscErrorCode PCFactorSetDropTolerance_SyncILU(PC pc, PetscReal dt, Pets
   X(PCFactorSetAllowDiagonalFill, PetscBool) \
   X(PCFactorGetAllowDiagonalFill, PetscBool *) \
   X(PCFactorSetPivotInBlocks, PetscBool) \
-  X(PCFactorSetReuseOrdering, PetscBool) \
   X(PCFactorSetReuseFill, PetscBool)
 
 #define FORWARD(Name, Type) \
@@ -385,6 +397,7 @@ FORWARDED(FORWARD)
   X(PCFactorSetLevels, PetscInt) \
   X(PCFactorSetMatOrderingType, MatOrderingType) \
   X(PCFactorReorderForNonzeroDiagonal, PetscReal) \
+  X(PCFactorSetReuseOrdering, PetscBool) \
   X(PCFactorSetUseInPlace, PetscBool) \
   X(PCFactorGetUseInPlace, PetscBool *)
 

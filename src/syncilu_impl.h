@@ -20,6 +20,7 @@ typedef struct {
   PetscBool       shiftknown; /* the next one is so, or not */
   PetscBool       nonzero;    /* MAT_SHIFT_NONZERO is meant where PCILU hands down MAT_SHIFT_INBLOCKS */
   PetscInt        bmc_size;   /* rows of a block of the ordering bmc; 0: what the matrix' options say */
+  PetscBool       orders;     /* the factor makes our orderings itself, where it is, and needs no index sets */
 } SyncILUShared;
 
 /* Under this name both have the container, and the matrix has it while a factor is made of it. */
@@ -55,17 +56,13 @@ typedef struct {
   PetscInt       analyses; /* of the engines before this one */
 } Mat_SyncILU;
 
-/* What one of our orderings is; composed with its rows under this name, then with the factor. */
-typedef struct {
-  PetscInt  size, blocks, colors; /* of bmc; size 0: it is the natural one */
-  PetscBool grown;
-  char      why[160]; /* why the ordering syncilu is this one; empty else */
-} SyncILUBlocks;
-
+/*
+   Under this name what one of our orderings is (SyncILUBlocks) is composed with its rows, then with the factor.
+*/
 #define SYNCILU_BLOCKS_KEY "SyncILUBlocks"
 
 PETSC_INTERN PetscErrorCode SyncILUOrderingRegister(void);
-PETSC_INTERN PetscErrorCode SyncILUBlocksView(Mat, PetscViewer);
+PETSC_INTERN PetscErrorCode SyncILUBlocksDescribe(const SyncILUBlocks *, char[], size_t);
 PETSC_INTERN PetscErrorCode SyncILUBlocksCheckSize(PetscInt);
 
 /* The rows of a sequential AIJ matrix, for an engine; the matrix must stay. */

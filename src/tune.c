@@ -56,15 +56,20 @@ static PetscErrorCode TimePlanned(SyncILUEngine e, const SyncILUCSR *A, const Sy
 /* Plans with these settings in the place of the engine's, on its pattern and with its backend. */
 static PetscErrorCode PlanWith(SyncILUEngine e, const SyncILUCSR *A, SyncILUUpdate update, SyncILUSolve solve)
 {
-  PetscBool needpattern = PETSC_FALSE;
+  PetscBool      needpattern = PETSC_FALSE;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   e->data            = NULL;
   e->settings.update = update;
   e->settings.solve  = solve;
   e->unfit[0]        = 0;
-  PetscCall((*e->ops->plan)(e, e->pattern.lptr ? NULL : A, &needpattern));
-  PetscCheck(!needpattern || e->pattern.lptr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows that were taken as the pattern are not taken again");
+  e->row             = e->pattern.row;
+  e->col             = e->pattern.col;
+  ierr               = (*e->ops->plan)(e, e->pattern.lptr ? NULL : A, &needpattern);
+  e->row = e->col = NULL;
+  PetscCall(ierr);
+  if (needpattern && !e->pattern.lptr) PetscCall(PetscStrncpy(e->unfit, "no memory for a second symbolic phase", sizeof(e->unfit)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -121,14 +121,14 @@ static PetscErrorCode TestPatterns(PetscRandom rand)
 }
 
 /*
-   Blocks are grown where rows are in a random order, and on grids whose lines are longer than a block; there
+   Rows are matched where they are in a random order, and on grids whose lines are longer than a block; there
    are few colors.
 */
-static PetscErrorCode TestGrown(PetscRandom rand)
+static PetscErrorCode TestMatched(PetscRandom rand)
 {
-  const char *const names[]  = {"5pt:40x40", "5pt_random:40x40", "7pt:40x7x7", "7pt_random:12x12x12", "tridiagonal:2000"};
-  const PetscBool   grown[]  = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE};
-  const PetscInt    colors[] = {6, 7, 10, 12, 2};
+  const char *const names[]   = {"5pt:40x40", "5pt_random:40x40", "7pt:40x7x7", "7pt_random:12x12x12", "tridiagonal:2000"};
+  const PetscBool   matched[] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE};
+  const PetscInt    colors[]  = {6, 7, 10, 12, 2};
 
   PetscFunctionBegin;
   for (int m = 0; m < 5; m++) {
@@ -141,7 +141,7 @@ static PetscErrorCode TestGrown(PetscRandom rand)
     PetscCall(GenerateMatrix(names[m], 0, rand, &A));
     PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
     PetscCall(SyncILUBMCCreate(n, ptr, col, 32, &o));
-    CHECK(o.grown == grown[m], "%s: grown %d", names[m], (int)o.grown);
+    CHECK(o.matched == matched[m], "%s: matched %d", names[m], (int)o.matched);
     CHECK(o.colors <= colors[m], "%s: %" PetscInt_FMT " colors", names[m], o.colors);
     CHECK(o.blocks <= n / 12, "%s: %" PetscInt_FMT " blocks for %" PetscInt_FMT " rows", names[m], o.blocks, n);
     PetscCall(SyncILUBMCDestroy(&o));
@@ -151,7 +151,7 @@ static PetscErrorCode TestGrown(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Full rows come last, where blocks are cut and where they are grown. */
+/* Full rows come last, where blocks are cut and where they are matched. */
 static PetscErrorCode TestFullRows(PetscRandom rand)
 {
   const char *const names[] = {"7pt_border:20x20x20", "5pt_border:40x40", "arrow:3000", "arrowup:3000", "denserow:3000"};
@@ -346,7 +346,7 @@ static PetscErrorCode TestOptions(PetscRandom rand)
   PetscCall(GenerateMatrix("5pt:40x40", 0, rand, &A));
   PetscCall(MatSetOptionsPrefix(A, "m_"));
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc", view, sizeof(view)));
-  CHECK(strstr(view, "blocks of at most 32 rows, grown along the entries, in "), "%s", view);
+  CHECK(strstr(view, "blocks of at most 32 rows, matched along the entries, in "), "%s", view);
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9", view, sizeof(view)));
   CHECK(strstr(view, "blocks of at most 9 rows"), "%s", view);
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9 -a_mat_ordering_bmc_size 11", view, sizeof(view)));
@@ -413,7 +413,7 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(PetscRandomSetFromOptions(rand));
   PetscCall(TestPatterns(rand));
-  PetscCall(TestGrown(rand));
+  PetscCall(TestMatched(rand));
   PetscCall(TestBadColumns());
   PetscCall(TestNearlySymmetric(rand));
   PetscCall(TestFullRows(rand));

@@ -105,14 +105,9 @@ static PetscErrorCode PlanPattern(SyncILUEngine e, const SyncILUCSR *A, PetscBoo
 
   PetscFunctionBegin;
   if (A) {
-    PlanCall(PlanAdopt(plan, A, &regular));
+    PlanCall(PlanFromMatrix(plan, e, A, &regular));
     *needpattern = (PetscBool)!regular;
     if (!regular) PetscFunctionReturn(PETSC_SUCCESS);
-    e->pattern.n    = A->n;
-    e->pattern.nnz  = A->nnz;
-    e->pattern.nl   = (PetscInt)plan->part[0];
-    e->pattern.nu   = (PetscInt)plan->part[1];
-    e->pattern.same = PETSC_TRUE;
   } else PlanCall(PlanUpload(plan, &e->pattern));
   PlanCall(PlanStrategies(e));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -349,6 +344,22 @@ static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The ordering that the engine has made is on the device alone. */
+static PetscErrorCode Row_CUDA(SyncILUEngine e, PetscInt i, PetscInt *row)
+{
+  Plan *plan = &((CUDA *)e->data)->plan;
+  int   before, r;
+
+  PetscFunctionBegin;
+  *row = i;
+  if (!plan->row) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanEnter(plan, &before));
+  PetscCall(DeviceReadBack(plan->stream, &r, plan->row + i, sizeof(r)));
+  PetscCall(PlanLeave(plan, before));
+  *row = r;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Fingerprint_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscInt64 fingerprint[2])
 {
   Plan *plan = &((CUDA *)e->data)->plan;
@@ -391,6 +402,7 @@ const SyncILUBackendOps SyncILUCUDAOps = {.backend     = SYNCILU_BACKEND_CUDA,
                                           .least       = SYNCILU_CUDA_MIN_ROWS,
                                           .device      = PETSC_TRUE,
                                           .tolerance   = 1e-10,
+                                          .row         = Row_CUDA,
                                           .available   = DeviceAvailable,
                                           .plan        = Plan_CUDA,
                                           .destroy     = Destroy_CUDA,

@@ -150,8 +150,6 @@ PETSC_INTERN PetscErrorCode PlanAlloc(Plan *, DeviceMemory *, size_t, void *);
 PETSC_INTERN PetscErrorCode PlanRelease(Plan *, DeviceMemory *, int);
 PETSC_INTERN PetscErrorCode PlanCheckLaunch(Plan *, cudaError_t);
 PETSC_INTERN PetscErrorCode PlanOffsets(Plan *, int, int *, int *);
-PETSC_INTERN PetscErrorCode PlanAdopt(Plan *, const SyncILUCSR *, PetscBool *);
-PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
 PETSC_INTERN PetscErrorCode PlanFindStatistics(Plan *, PetscBool);
 PETSC_INTERN PetscErrorCode PlanKeepColumns(Plan *);
 PETSC_INTERN PetscErrorCode PlanGetPattern(Plan *, SyncILUDevicePattern *);
@@ -161,6 +159,22 @@ PETSC_INTERN double         PlanBudget(const Plan *);
 PETSC_INTERN int            PlanLanes(const Plan *, double);
 PETSC_INTERN double         PlanRounds(const Plan *);
 PETSC_INTERN int            Log2Ceil(double);
+
+/* pattern.c: where a plan's pattern comes from. */
+
+PETSC_INTERN PetscErrorCode PlanCountRows(Plan *, const int *, const int *, int *);
+PETSC_INTERN PetscErrorCode PlanCountPattern(Plan *, const int *);
+PETSC_INTERN PetscBool      PlanIsRegular(const Plan *);
+PETSC_INTERN PetscErrorCode PlanCheckSize(Plan *, PetscInt64, PetscInt64);
+PETSC_INTERN PetscErrorCode PlanBegin(Plan *, PetscInt64, PetscInt64, int **);
+PETSC_INTERN PetscErrorCode PlanFromMatrix(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
+PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
+
+/* symbolic.c: the symbolic phase; bmc.c: an ordering of its own. */
+
+PETSC_INTERN PetscErrorCode PlanSymbolic(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
+PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscInt, int *, SyncILUBlocks *);
+PETSC_INTERN int            BitsOf(int);
 
 /* values.c: the values of a matrix on the device, and room for those of a factor on the pattern. */
 

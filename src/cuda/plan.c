@@ -163,8 +163,8 @@ int PlanLanes(const Plan *plan, double otherwise)
 }
 
 /*
-   Rounds in which a warp looks for the updates of a row, in the mean: one or more for each reference row, depending
-   on how many entries these have.
+   Rounds in which a warp looks for the updates of a row, in the mean: one or more for each reference row,
+   depending on how many entries these have.
 */
 double PlanRounds(const Plan *plan)
 {
@@ -182,125 +182,6 @@ double PlanBudget(const Plan *plan)
   const double matrix = 12.0 * plan->nnz + 4.0 * (plan->pattern.n + 1.0);
 
   return SYNCILU_MEMORY * matrix - (double)(plan->memory.bytes - plan->copied) - (double)plan->taken;
-}
-
-/* Looks through the rows of the pattern, whose columns are given. */
-static PetscErrorCode CountRows(Plan *plan, const int *col)
-{
-  const int            mark = plan->scratch.n;
-  SyncILUDeviceCounts *counts;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*counts), &counts));
-  PetscCall(PetscMemzero(&plan->counts, sizeof(plan->counts)));
-  plan->counts.irregular = INT_MAX;
-  CallCUDA(cudaMemcpyAsync(counts, &plan->counts, sizeof(*counts), cudaMemcpyHostToDevice, plan->stream));
-  PlanLaunch(SyncILUKernelRows(plan->pattern.n, plan->pattern.ptr, col, (int *)plan->pattern.diag, counts, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &plan->counts, counts, sizeof(*counts)));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Memory for a pattern of so many rows and nonzeros, and what every plan has. */
-static PetscErrorCode BeginPattern(Plan *plan, PetscInt64 n, PetscInt64 nnz, int **ptr)
-{
-  int *diag;
-
-  PetscFunctionBegin;
-  /* the most that a kernel looks past the end of a row is 512 and a warp */
-  if (n > INT_MAX - 1024 || nnz > INT_MAX - 1024) {
-    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit),
-                            "%" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros on this rank, indices on the device are 32 bits wide", n, nnz));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PlanCall(PlanAlloc(plan, &plan->memory, 6 * sizeof(*plan->ticket), &plan->ticket));
-  plan->fingerprint = plan->ticket + 3;
-  plan->widths      = (int *)(plan->ticket + 5);
-  CallCUDA(cudaMemsetAsync(plan->ticket, 0, 6 * sizeof(*plan->ticket), plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)n * sizeof(int), &diag));
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)(n + 1) * sizeof(int), ptr));
-  plan->nnz          = (int)nnz;
-  plan->pattern.n    = (int)n;
-  plan->pattern.ptr  = *ptr;
-  plan->pattern.diag = diag;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   PlanAdopt - takes the rows of a matrix as the pattern of its ILU(0) in natural order
-
-   Not Collective
-
-   Input Parameters:
-+  plan - the plan, without pattern
--  A    - the matrix, on the host or on the device; its columns must be there until PlanLeave() is called
-
-   Output Parameter:
-.  regular - whether columns are ascending and every row has its diagonal
-*/
-PetscErrorCode PlanAdopt(Plan *plan, const SyncILUCSR *A, PetscBool *regular)
-{
-  int *ptr;
-
-  PetscFunctionBegin;
-  *regular = PETSC_FALSE;
-  if (sizeof(PetscInt) != sizeof(int) && PetscMemTypeDevice(A->mem)) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(BeginPattern(plan, A->n, A->nnz, &ptr));
-  if (PetscMemTypeDevice(A->mem)) {
-    CallCUDA(cudaMemcpyAsync(ptr, A->i, (size_t)(A->n + 1) * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
-    plan->borrowed = (const int *)A->j;
-  } else {
-    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)A->nnz * sizeof(int), &plan->columns));
-    plan->copied = plan->memory.piece[plan->memory.n - 1].bytes;
-    PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
-    PetscCall(DeviceUploadIndices(plan->stream, plan->columns, A->j, (size_t)A->nnz));
-  }
-  PlanCall(CountRows(plan, plan->columns ? plan->columns : plan->borrowed));
-  *regular      = (PetscBool)(plan->counts.irregular == INT_MAX);
-  plan->part[0] = (int)plan->counts.entries;
-  plan->part[1] = plan->nnz - plan->pattern.n - plan->part[0];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Takes the pattern of the symbolic phase, as one CSR with the diagonal in its place. */
-PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
-{
-  const PetscInt64 nnz = (PetscInt64)p->nl + p->nu + p->n;
-  const size_t     n   = (size_t)p->n;
-  int             *ptr, *col, *to, nz = 0;
-
-  PetscFunctionBegin;
-  PlanCall(BeginPattern(plan, p->n, nnz, &to));
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)nnz * sizeof(int), &plan->columns));
-  plan->copied  = plan->memory.piece[plan->memory.n - 1].bytes;
-  plan->part[0] = (int)p->nl;
-  plan->part[1] = (int)p->nu;
-  PetscCall(PetscMalloc2(n + 1, &ptr, plan->nnz, &col));
-  for (PetscInt i = 0; i < p->n; i++) {
-    ptr[i] = nz;
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) col[nz++] = (int)p->lcol[k];
-    col[nz++] = (int)i;
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) col[nz++] = (int)p->ucol[k];
-  }
-  ptr[n] = nz;
-  PetscCall(DeviceUpload(plan->stream, to, ptr, (n + 1) * sizeof(int)));
-  PetscCall(DeviceUpload(plan->stream, plan->columns, col, (size_t)plan->nnz * sizeof(int)));
-  PetscCall(PetscFree2(ptr, col));
-  if (p->row) {
-    PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->row));
-    PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->col));
-    PetscCall(DeviceUploadIndices(plan->stream, plan->row, p->row, n));
-    PetscCall(DeviceUploadIndices(plan->stream, plan->col, p->col, n));
-    plan->copied += 2 * plan->memory.piece[plan->memory.n - 1].bytes;
-  }
-  if (!p->same) {
-    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->map));
-    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
-  }
-  PlanCall(CountRows(plan, plan->columns));
-  PetscCheck(plan->counts.irregular == INT_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %d of the pattern of the symbolic phase is not in order",
-             plan->counts.irregular);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*

@@ -44,6 +44,9 @@ static const char cusparse[] = "pc_factor_mat_solver_type cusparse";
 static const Preconditioner on_gpu[] = {
   {"syncilu",               {"pc_type syncilu"},                                                                               PETSC_FALSE},
   {"syncilu relax 0.99",    {"pc_type syncilu", "pc_syncilu_relax 0.99"},                                                      PETSC_FALSE},
+  {"syncilu bmc",           {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                            PETSC_FALSE},
+  {"syncilu bmc levels 1",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                      PETSC_FALSE},
+  {"syncilu bmc levels 2",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                      PETSC_FALSE},
   {"syncilu list/ell/asap", {"pc_type syncilu", "pc_syncilu_update list", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
   {"syncilu vect/ell/asap", {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
   {"syncilu vect/csr/asap", {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve csr", "pc_syncilu_analysis asap"}, PETSC_FALSE},

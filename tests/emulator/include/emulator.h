@@ -414,6 +414,22 @@ inline int __double2hiint(double v)
 {
   return (int)(::emulator::bits<uint64_t>(v) >> 32);
 }
+inline unsigned __float_as_uint(float v)
+{
+  unsigned bits;
+
+  memcpy(&bits, &v, sizeof(bits));
+  return bits;
+}
+
+inline unsigned __brev(unsigned v)
+{
+  unsigned r = 0;
+
+  for (int k = 0; k < 32; k++) r |= (v >> k & 1) << (31 - k);
+  return r;
+}
+
 inline double __longlong_as_double(long long v)
 {
   return ::emulator::bits<double>(v);

@@ -79,6 +79,18 @@ struct DeviceRadixSort {
     return cudaSuccess;
   }
 
+  template <typename Key, typename Count>
+  static cudaError_t SortKeys(void *workspace, size_t &bytes, const Key *keys, Key *sorted_keys, Count n, int begin_bit = 0, int end_bit = 8 * (int)sizeof(Key),
+                              cudaStream_t stream = nullptr)
+  {
+    if (!::emulator::own_workspace(workspace, bytes, 1 + (size_t)n * sizeof(Key), stream, "SortKeys")) return cudaSuccess;
+    const std::vector<Key>    k     = ::emulator::read<Key>(keys, n);
+    const std::vector<size_t> order = sort(k, begin_bit, end_bit);
+
+    for (size_t p = 0; p < order.size(); p++) sorted_keys[p] = k[order[p]];
+    return cudaSuccess;
+  }
+
 private:
   /* CUB looks at the bits from begin_bit to end_bit - 1 alone. The project means keys that have no others. */
   template <typename Key>
@@ -96,6 +108,29 @@ private:
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return ((((Bits)keys[a] ^ sign) & all) >> begin_bit) < ((((Bits)keys[b] ^ sign) & all) >> begin_bit); });
     return order;
+  }
+};
+
+/* Sums up, or the like, the values of successive equal keys. */
+struct DeviceReduce {
+  template <typename Key, typename Value, typename Count, typename Op>
+  static cudaError_t ReduceByKey(void *workspace, size_t &bytes, const Key *keys, Key *unique, const Value *values, Value *sums, Count *runs, Op op, Count n,
+                                 cudaStream_t stream = nullptr)
+  {
+    if (!::emulator::own_workspace(workspace, bytes, 1 + (size_t)n / 128 * (sizeof(Key) + sizeof(Value)), stream, "ReduceByKey")) return cudaSuccess;
+    const std::vector<Key>   k = ::emulator::read<Key>(keys, n);
+    const std::vector<Value> v = ::emulator::read<Value>(values, n);
+    Count                    m = 0;
+
+    for (Count q = 0; q < n; q++) {
+      if (q && k[q] == k[q - 1]) sums[m - 1] = op(sums[m - 1], v[q]);
+      else {
+        unique[m] = k[q];
+        sums[m++] = v[q];
+      }
+    }
+    *runs = m;
+    return cudaSuccess;
   }
 };
 

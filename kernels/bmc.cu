@@ -1,0 +1,587 @@
+/*
+   Block multicolor orderings, made as src/bmc.c makes them.
+*/
+#include "bmc.h"
+#include "launch.cuh"
+#include "tuning.h"
+#include <cub/cub.cuh>
+
+using namespace syncilu;
+
+namespace
+{
+
+typedef unsigned long long Key;
+
+/* Whether the columns of row i are those of the row before it, by all lanes of the row. */
+__device__ __forceinline__ bool same_as_before(const SyncILUDeviceGraph &g, int i, int lane, bool mine)
+{
+  const int *const ptr = g.ptr[0], *const col = g.col[0];
+  const int begin = mine ? ptr[i] : 0, len = mine ? ptr[i + 1] - begin : 0, before = mine && i ? ptr[i - 1] : 0;
+  bool      same = mine && i && begin - before == len;
+
+  for (int e = lane; __any_sync(FULL, same && e < len); e += ROW_LANES) {
+    const unsigned differ = __ballot_sync(FULL, same && e < len && col[begin + e] != col[before + e]);
+
+    if (differ >> (threadIdx.x & 31 & ~(ROW_LANES - 1)) & ((1u << ROW_LANES) - 1)) same = false;
+  }
+  return same;
+}
+
+/* The number of each row that is unlike the one before it, else 0. */
+__global__ void unlike_kernel(SyncILUDeviceGraph g, int *__restrict__ first)
+{
+  const long long t    = global_thread();
+  const bool      mine = t / ROW_LANES < g.n;
+  const int       i    = mine ? (int)(t / ROW_LANES) : 0;
+  const bool      same = same_as_before(g, i, (int)(t % ROW_LANES), mine);
+
+  if (mine && t % ROW_LANES == 0) first[i] = same ? 0 : i;
+}
+
+/* head: the first of successive rows that are alike, which are so many groups as they fill. */
+__global__ void groups_kernel(SyncILUDeviceGraph g, int size, int *__restrict__ head, int *__restrict__ full)
+{
+  const long long i = global_thread();
+
+  if (i >= g.n) return;
+  const int    first = head[i], own = (int)i - (int)(i - first) % size;
+  const double length = g.ptr[0][own + 1] - g.ptr[0][own], depth = g.ptr[1][own + 1] - g.ptr[1][own];
+  /* the rule of IsFull() in src/bmc.c */
+  head[i] = own;
+  full[i] = length * depth > 100.0 * g.n;
+}
+
+__global__ void full_flags_kernel(int n, const int *__restrict__ numbering, const int *__restrict__ full, int *__restrict__ flag)
+{
+  const long long p = global_thread();
+
+  if (p < n) flag[p] = full[numbering ? numbering[p] : p];
+}
+
+/* before: how many full rows come before each position, and how many there are */
+__global__ void full_last_kernel(int n, const int *__restrict__ numbering, const int *__restrict__ before, int *__restrict__ at, int *counts)
+{
+  const long long p = global_thread();
+
+  if (p >= n) return;
+  const int usual = n - before[n], ahead = before[p];
+  at[before[p + 1] > ahead ? usual + ahead : (int)p - ahead] = numbering ? numbering[p] : (int)p;
+  if (p == 0) *counts = usual;
+}
+
+/* Where the next block begins behind one that begins at each position; n: nowhere. */
+__global__ void jumps_kernel(int n, int size, const int *__restrict__ usual, const int *__restrict__ at, const int *__restrict__ head, int *__restrict__ jump,
+                             int *__restrict__ mark)
+{
+  const long long p = global_thread();
+
+  if (p > n) return;
+  const int end = p < *usual ? *usual : n;
+  if (p + size >= end) jump[p] = end;
+  else {
+    const int next = at[p + size]; /* its group begins here or before, and is the first that has no room */
+
+    jump[p] = (int)p + size - (next - head[next]);
+  }
+  mark[p] = p < n && (p == 0 || p == *usual);
+}
+
+/*
+   After so many rounds as a number has bits, the first positions that many blocks begin at are marked. Who
+   sees a mark of this round marks one more than it must, which is right as well.
+*/
+__global__ void double_kernel(int n, const int *__restrict__ jump, int *__restrict__ twice, int *mark)
+{
+  const long long p = global_thread();
+
+  if (p > n) return;
+  const int to = jump[p];
+  if (to < n && load_relaxed(mark + p)) store_relaxed(mark + to, 1);
+  twice[p] = jump[to];
+}
+
+/* number: how many blocks begin before each position */
+__global__ void blocks_kernel(int n, const int *__restrict__ usual, const int *__restrict__ at, const int *__restrict__ number, int *__restrict__ block,
+                              int *__restrict__ begin, int *blocks)
+{
+  const long long p = global_thread();
+
+  if (p < n) {
+    const int own = number[p + 1] - 1;
+
+    block[at[p]] = own;
+    if (own == number[p]) begin[own] = (int)p;
+  }
+  if (p == n) {
+    begin[number[n]] = n;
+    blocks[0]        = number[n];
+    blocks[1]        = number[*usual];
+  }
+}
+
+__global__ void inside_kernel(SyncILUDeviceGraph g, int size, const int *__restrict__ block, const int *__restrict__ usual, unsigned long long *counts)
+{
+  unsigned long long sum[2] = {0, 0};
+
+  for (long long t = global_thread(); t / ROW_LANES < g.n; t += all_threads()) {
+    const int i = (int)(t / ROW_LANES), own = block[i], end = g.ptr[0][i + 1];
+    int       others = 0;
+
+    if (own >= *usual) continue;
+    for (int e = g.ptr[0][i] + (int)(t % ROW_LANES); e < end; e += ROW_LANES) {
+      const int j = g.col[0][e];
+
+      if (j == i) continue;
+      others++;
+      sum[0] += block[j] == own;
+    }
+    /* the lanes of a row are all here, or none */
+    const unsigned lanes = ((1u << ROW_LANES) - 1) << (threadIdx.x & 31 & ~(ROW_LANES - 1));
+    for (int o = ROW_LANES / 2; o; o >>= 1) others += __shfl_xor_sync(lanes, others, o);
+    if (t % ROW_LANES == 0) sum[1] += min(others, size - 1);
+  }
+  typedef cub::BlockReduce<unsigned long long, SYNCILU_BLOCK> Sum;
+  __shared__ typename Sum::TempStorage                        storage;
+  for (int k = 0; k < 2; k++) {
+    const unsigned long long total = Sum(storage).Sum(sum[k]);
+
+    if (threadIdx.x == 0) atomicAdd(counts + k, total);
+    __syncthreads(); /* storage is used again */
+  }
+}
+
+__global__ void heads_kernel(int n, const int *__restrict__ head, int *__restrict__ is)
+{
+  const long long i = global_thread();
+
+  if (i < n) is[i] = head[i] == i;
+}
+
+/* cluster: how many groups begin before each row; the last place has their number */
+__global__ void clusters_kernel(int n, const int *__restrict__ head, int *__restrict__ cluster, int *__restrict__ rows)
+{
+  const long long i = global_thread();
+
+  if (i >= n) return;
+  if (i == n - 1 || head[i + 1] != head[i]) rows[cluster[head[i]]] = (int)i + 1 - head[i];
+}
+
+/* Rows behind the first of their group count it too. */
+__global__ void cluster_of_kernel(int n, const int *__restrict__ head, int *__restrict__ cluster)
+{
+  const long long i = global_thread();
+
+  if (i < n && head[i] != i) cluster[i]--;
+}
+
+__device__ __forceinline__ Key no_edge(int bits)
+{
+  return ((Key)1 << 2 * bits) - 1;
+}
+
+__global__ void edges_kernel(SyncILUDeviceGraph g, int side, int bits, const int *__restrict__ cluster, const int *__restrict__ full, Key *__restrict__ key,
+                             int *__restrict__ weight)
+{
+  const long long t = global_thread();
+
+  if (t / ROW_LANES >= g.n) return;
+  const int  i = (int)(t / ROW_LANES), own = cluster[i], end = g.ptr[side][i + 1];
+  const bool none = full[i];
+  for (int e = g.ptr[side][i] + (int)(t % ROW_LANES); e < end; e += ROW_LANES) {
+    const int j = g.col[side][e], other = cluster[j];
+
+    key[e]    = none || other == own || full[j] ? no_edge(bits) : (Key)own << bits | (Key)other;
+    weight[e] = 1;
+  }
+}
+
+/* Each cluster looks for its first edge: many may have none. */
+__global__ void edge_begins_kernel(int clusters, int bits, const Key *__restrict__ key, const int *__restrict__ sums, int *__restrict__ begin)
+{
+  const long long c = global_thread();
+
+  if (c > clusters) return;
+  int lo = 0, hi = *sums;
+  while (lo < hi) {
+    const int mid = lo + (hi - lo) / 2;
+
+    if (key[mid] < (Key)c << bits) lo = mid + 1;
+    else hi = mid;
+  }
+  begin[c] = lo;
+}
+
+struct Add {
+  __host__ __device__ __forceinline__ int operator()(int a, int b) const { return a + b; }
+};
+
+__device__ __forceinline__ unsigned mix(unsigned x)
+{
+  x = (x ^ x >> 16) * 0x7feb352du;
+  x = (x ^ x >> 15) * 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+/* Rating() in src/bmc.c: bit by bit, since products and quotients are rounded alike. */
+__device__ __forceinline__ Key rating(int weight, int rows, int other_rows, int c, int other)
+{
+  const float r = (float)weight / ((float)rows * (float)other_rows);
+
+  return (Key)__float_as_uint(r) << 32 | mix((unsigned)min(c, other) * 0x9e3779b1u ^ mix((unsigned)max(c, other)));
+}
+
+/* ROW_LANES lanes a cluster. */
+__global__ void propose_kernel(int clusters, int bits, const int *__restrict__ rows, const int *__restrict__ begin, const Key *__restrict__ key,
+                               const int *__restrict__ weight, const int *__restrict__ mate, int *__restrict__ proposal)
+{
+  const long long t    = global_thread();
+  const bool      mine = t / ROW_LANES < clusters;
+  const int       c    = mine ? (int)(t / ROW_LANES) : 0;
+  Key             best = 0;
+  int             to   = -1;
+
+  if (mine && mate[c] < 0) {
+    for (int e = begin[c] + (int)(t % ROW_LANES); e < begin[c + 1]; e += ROW_LANES) {
+      const int other = (int)(key[e] & (((Key)1 << bits) - 1));
+
+      if (mate[other] >= 0) continue;
+      const Key r = rating(weight[e], rows[c], rows[other], c, other);
+      if (r < best || (r == best && other > to)) continue;
+      best = r;
+      to   = other;
+    }
+  }
+  for (int o = ROW_LANES / 2; o; o >>= 1) {
+    const Key r     = __shfl_xor_sync(FULL, best, o);
+    const int other = __shfl_xor_sync(FULL, to, o);
+
+    if (r > best || (r == best && other < to)) {
+      best = r;
+      to   = other;
+    }
+  }
+  if (mine && t % ROW_LANES == 0) proposal[c] = to;
+}
+
+__global__ void mate_kernel(int clusters, const int *__restrict__ proposal, int *__restrict__ mate)
+{
+  const long long c = global_thread();
+
+  if (c >= clusters || proposal[c] < 0) return;
+  if (proposal[proposal[c]] == c) mate[c] = proposal[c];
+}
+
+/* Whether a cluster is single or the first of a pair. */
+__global__ void leads_kernel(int clusters, const int *__restrict__ mate, int *__restrict__ leads)
+{
+  const long long c = global_thread();
+
+  if (c < clusters) leads[c] = mate[c] < 0 || mate[c] > c;
+}
+
+__global__ void merge_kernel(int clusters, const int *__restrict__ mate, const int *__restrict__ rows, int *to, int *__restrict__ merged_rows)
+{
+  const long long c = global_thread();
+
+  if (c >= clusters) return;
+  /* what those behind have counts leaders alone, and none of them writes what another reads */
+  if (mate[c] < 0) merged_rows[to[c]] = rows[c];
+  else if (mate[c] > c) merged_rows[to[c]] = rows[c] + rows[mate[c]];
+}
+
+/* After merge_kernel: the second of a pair goes where the first one does. */
+__global__ void follow_kernel(int clusters, const int *__restrict__ mate, int *to)
+{
+  const long long c = global_thread();
+
+  if (c < clusters && mate[c] >= 0 && mate[c] < c) to[c] = to[mate[c]];
+}
+
+__global__ void move_kernel(int n, const int *__restrict__ mate, const int *__restrict__ rows, const int *__restrict__ to, const int *__restrict__ before,
+                            const int *__restrict__ after, int *__restrict__ cluster, int *__restrict__ position)
+{
+  const long long i = global_thread();
+
+  if (i >= n) return;
+  const int c = cluster[i], other = mate[c];
+  position[i] += after[to[c]] - before[c] + (other >= 0 && other < c ? rows[other] : 0);
+  cluster[i] = to[c];
+}
+
+__global__ void move_edges_kernel(int edges, int from_bits, int to_bits, const int *__restrict__ to, Key *__restrict__ key)
+{
+  const long long e = global_thread();
+
+  if (e >= edges) return;
+  const Key k = key[e];
+  Key       m = no_edge(to_bits);
+  if (k != no_edge(from_bits)) {
+    const int a = to[k >> from_bits], b = to[k & (((Key)1 << from_bits) - 1)];
+
+    if (a != b) m = (Key)a << to_bits | (Key)b;
+  }
+  key[e] = m;
+}
+
+__global__ void color_keys_kernel(int blocks, int usual, int bits, int colors, const int *__restrict__ color, int *__restrict__ key)
+{
+  const long long b = global_thread();
+
+  if (b >= blocks) return;
+  if (colors) key[b] = b < usual ? colors - 1 - color[b] : colors;
+  else if (b >= usual) key[b] = 1 << bits;
+  else key[b] = bits ? (int)(__brev((unsigned)b) >> (32 - bits)) : 0;
+}
+
+/*
+   The colors from window on, one a bit, that neighbours of the lane's rows have: of rows that a few lanes go
+   through, then of long ones. Waits for blocks that come before this one.
+*/
+__device__ __forceinline__ Key colors_around(const SyncILUDeviceGraph &g, const int *__restrict__ block, const int *__restrict__ place, const int *color, int b,
+                                             int i, bool mine, int turn, int window)
+{
+  const int lane = threadIdx.x & 31;
+  Key       used = 0;
+
+  auto look = [&](int side, int e, int end, int step) {
+    for (; e < end; e += step) {
+      const int other = block[g.col[side][e]];
+
+      if (other == b || place[other] >= turn) continue;
+      int c = load_relaxed(color + other);
+      for (; c < 0; c = load_relaxed(color + other)) __nanosleep(SYNCILU_LEVEL_PAUSE);
+      if (c >= window && c < window + 64) used |= (Key)1 << (c - window);
+    }
+  };
+  for (int side = 0; side < g.sides; side++) {
+    const int  begin = mine ? g.ptr[side][i] : 0, end = mine ? g.ptr[side][i + 1] : 0;
+    const bool many = end - begin > SYNCILU_ROW_LONG;
+
+    if (!many) look(side, begin + lane % ROW_LANES, end, ROW_LANES);
+    for (unsigned left = __ballot_sync(FULL, many && lane % ROW_LANES == 0); left; left &= left - 1) {
+      const int from = __ffs(left) - 1, first = __shfl_sync(FULL, begin, from), last = __shfl_sync(FULL, end, from);
+
+      look(side, first + lane, last, 32);
+    }
+  }
+  return used;
+}
+
+/*
+   A warp a block of rows. Progress: tickets follow the order, and a block waits for those alone that come
+   before it.
+*/
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  color_kernel(SyncILUDeviceGraph g, int blocks, const int *__restrict__ block, const int *__restrict__ begin, const int *__restrict__ at,
+               const int *__restrict__ order, const int *__restrict__ place, int *color, Ticket *ticket, int *colors)
+{
+  const Ticket t = take_ticket(ticket);
+
+  if (t >= (Ticket)blocks) return;
+  const int turn = (int)t, b = order[turn], first = begin[b], last = begin[b + 1], lane = threadIdx.x & 31;
+  for (int window = 0;; window += 64) { /* there is a color for it before there are more than rows of neighbours */
+    Key used = 0;
+
+    for (int r = first; r < last; r += 32 / ROW_LANES) {
+      const int  own  = r + lane / ROW_LANES;
+      const bool mine = own < last;
+
+      used |= colors_around(g, block, place, color, b, mine ? at[own] : 0, mine, turn, window);
+      __syncwarp(); /* lanes wait for blocks of other warps */
+    }
+    const unsigned low = __reduce_or_sync(FULL, (unsigned)used), high = __reduce_or_sync(FULL, (unsigned)(used >> 32));
+    if (low == FULL && high == FULL) continue;
+    if (lane == 0) {
+      const int c = window + (low != FULL ? __ffs((int)~low) - 1 : 31 + __ffs((int)~high));
+
+      store_relaxed(color + b, c);
+      if (c >= load_stale(colors)) atomicMax(colors, c + 1);
+    }
+    return;
+  }
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph g, int size, int *head, int *full, cudaStream_t stream)
+{
+  cudaError_t err;
+
+  if (!workspace) return cub::DeviceScan::InclusiveScan(nullptr, *bytes, head, head, cuda::maximum<int>(), g.n, stream);
+  if (!g.n) return cudaSuccess;
+  unlike_kernel<<<blocks_for((long long)g.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(g, head);
+  CHECK_LAUNCH();
+  err = cub::DeviceScan::InclusiveScan(workspace, *bytes, head, head, cuda::maximum<int>(), g.n, stream);
+  if (err != cudaSuccess) return err;
+  LAUNCH(groups_kernel, g.n, stream, g, size, head, full);
+}
+
+cudaError_t SyncILUKernelFullLast(void *workspace, size_t *bytes, int n, const int *numbering, const int *full, int *at, int *counts, cudaStream_t stream)
+{
+  const size_t array      = round_up(((size_t)n + 1) * sizeof(int));
+  int *const   flag       = (int *)workspace;
+  size_t       scan_bytes = 0;
+  cudaError_t  err;
+
+  if (!workspace) {
+    err    = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, flag, flag, n + 1, stream);
+    *bytes = array + scan_bytes;
+    return err;
+  }
+  scan_bytes = *bytes - array;
+  full_flags_kernel<<<blocks_for((long long)n + 1, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, numbering, full, flag);
+  CHECK_LAUNCH();
+  err = cudaMemsetAsync(flag + n, 0, sizeof(int), stream);
+  if (err == cudaSuccess) err = cub::DeviceScan::ExclusiveSum((char *)workspace + array, scan_bytes, flag, flag, n + 1, stream);
+  if (err != cudaSuccess) return err;
+  LAUNCH(full_last_kernel, n, stream, n, numbering, flag, at, counts);
+}
+
+cudaError_t SyncILUKernelCut(void *workspace, size_t *bytes, int n, int size, const int *usual, const int *at, const int *head, int *block, int *begin,
+                             int *blocks, cudaStream_t stream)
+{
+  const size_t   array = round_up(((size_t)n + 1) * sizeof(int));
+  int *const     mark = (int *)workspace, *jump = (int *)((char *)workspace + array), *twice = (int *)((char *)workspace + 2 * array);
+  const unsigned grid       = blocks_for((long long)n + 1, SYNCILU_BLOCK);
+  size_t         scan_bytes = 0;
+  cudaError_t    err;
+
+  if (!workspace) {
+    err    = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, mark, mark, n + 1, stream);
+    *bytes = 3 * array + scan_bytes;
+    return err;
+  }
+  scan_bytes = *bytes - 3 * array;
+  jumps_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(n, size, usual, at, head, jump, mark);
+  CHECK_LAUNCH();
+  /* two successive blocks of a part have more rows than one may have */
+  for (long long reached = 1; reached <= 2ll * n / size + 2; reached *= 2) {
+    int *const other = twice;
+
+    double_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(n, jump, twice, mark);
+    CHECK_LAUNCH();
+    twice = jump;
+    jump  = other;
+  }
+  err = cub::DeviceScan::ExclusiveSum((char *)workspace + 3 * array, scan_bytes, mark, mark, n + 1, stream);
+  if (err != cudaSuccess) return err;
+  LAUNCH(blocks_kernel, (long long)n + 1, stream, n, usual, at, mark, block, begin, blocks);
+}
+
+cudaError_t SyncILUKernelInside(SyncILUDeviceGraph g, int size, const int *block, const int *usual, unsigned long long *counts, cudaStream_t stream)
+{
+  if (g.n) inside_kernel<<<few_blocks_for((long long)g.n * ROW_LANES), SYNCILU_BLOCK, 0, stream>>>(g, size, block, usual, counts);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelClusters(void *workspace, size_t *bytes, int n, const int *head, int *cluster, int *clusters, int *rows, cudaStream_t stream)
+{
+  cudaError_t err;
+
+  if (!workspace) return cub::DeviceScan::ExclusiveSum(nullptr, *bytes, cluster, cluster, n + 1, stream);
+  if (n) heads_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, head, cluster);
+  CHECK_LAUNCH();
+  err = cudaMemsetAsync(cluster + n, 0, sizeof(int), stream);
+  if (err == cudaSuccess) err = cub::DeviceScan::ExclusiveSum(workspace, *bytes, cluster, cluster, n + 1, stream);
+  if (err == cudaSuccess) err = cudaMemcpyAsync(clusters, cluster + n, sizeof(int), cudaMemcpyDeviceToDevice, stream);
+  if (err != cudaSuccess || !n) return err;
+  clusters_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, head, cluster, rows);
+  CHECK_LAUNCH();
+  LAUNCH(cluster_of_kernel, n, stream, n, head, cluster);
+}
+
+cudaError_t SyncILUKernelEdges(SyncILUDeviceGraph g, int nnz, int bits, const int *cluster, const int *full, unsigned long long *key, int *weight,
+                               cudaStream_t stream)
+{
+  for (int side = 0; side < g.sides && g.n; side++) {
+    const size_t first = side ? (size_t)nnz : 0;
+
+    edges_kernel<<<blocks_for((long long)g.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(g, side, bits, cluster, full, key + first,
+                                                                                                      weight + first);
+    CHECK_LAUNCH();
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelSumEdges(void *workspace, size_t *bytes, int edges, int bits, int clusters, unsigned long long *key, int *weight, int *sums,
+                                  int *begin, cudaStream_t stream)
+{
+  const size_t keys = round_up((size_t)edges * sizeof(Key)), weights = round_up((size_t)edges * sizeof(int));
+  Key *const   sorted     = (Key *)workspace;
+  int *const   sorted_by  = (int *)((char *)workspace + keys);
+  char *const  temp       = (char *)workspace + keys + weights;
+  size_t       sort_bytes = 0, sum_bytes = 0;
+  cudaError_t  err;
+
+  if (!workspace) {
+    err = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key, sorted, weight, sorted_by, edges, 0, 2 * bits, stream);
+    if (err == cudaSuccess) err = cub::DeviceReduce::ReduceByKey(nullptr, sum_bytes, sorted, key, sorted_by, weight, sums, Add(), edges, stream);
+    *bytes = keys + weights + (sort_bytes > sum_bytes ? sort_bytes : sum_bytes);
+    return err;
+  }
+  sort_bytes = sum_bytes = *bytes - keys - weights;
+  err                    = cub::DeviceRadixSort::SortPairs(temp, sort_bytes, key, sorted, weight, sorted_by, edges, 0, 2 * bits, stream);
+  if (err == cudaSuccess) err = cub::DeviceReduce::ReduceByKey(temp, sum_bytes, sorted, key, sorted_by, weight, sums, Add(), edges, stream);
+  if (err != cudaSuccess) return err;
+  LAUNCH(edge_begins_kernel, (long long)clusters + 1, stream, clusters, bits, key, sums, begin);
+}
+
+cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *rows, const int *begin, const unsigned long long *key, const int *weight,
+                               int *proposal, int *mate, cudaStream_t stream)
+{
+  cudaError_t err;
+
+  if (!clusters) return cudaSuccess;
+  err = cudaMemsetAsync(mate, 0xff, (size_t)clusters * sizeof(int), stream);
+  if (err != cudaSuccess) return err;
+  for (int round = 0; round < rounds; round++) {
+    propose_kernel<<<blocks_for((long long)clusters * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(clusters, bits, rows, begin, key, weight, mate,
+                                                                                                             proposal);
+    CHECK_LAUNCH();
+    mate_kernel<<<blocks_for(clusters, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(clusters, proposal, mate);
+    CHECK_LAUNCH();
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelMerge(void *workspace, size_t *bytes, int clusters, const int *mate, const int *rows, int *to, int *merged, int *merged_rows,
+                               cudaStream_t stream)
+{
+  const unsigned grid = blocks_for(clusters, SYNCILU_BLOCK);
+  cudaError_t    err;
+
+  if (!workspace) return cub::DeviceScan::ExclusiveSum(nullptr, *bytes, to, to, clusters + 1, stream);
+  if (!clusters) return cudaMemsetAsync(merged, 0, sizeof(int), stream);
+  leads_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(clusters, mate, to);
+  CHECK_LAUNCH();
+  err = cudaMemsetAsync(to + clusters, 0, sizeof(int), stream);
+  if (err == cudaSuccess) err = cub::DeviceScan::ExclusiveSum(workspace, *bytes, to, to, clusters + 1, stream);
+  if (err == cudaSuccess) err = cudaMemcpyAsync(merged, to + clusters, sizeof(int), cudaMemcpyDeviceToDevice, stream);
+  if (err != cudaSuccess) return err;
+  merge_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(clusters, mate, rows, to, merged_rows);
+  CHECK_LAUNCH();
+  LAUNCH(follow_kernel, clusters, stream, clusters, mate, to);
+}
+
+cudaError_t SyncILUKernelMove(int n, const int *mate, const int *rows, const int *to, const int *before, const int *after, int *cluster, int *position,
+                              cudaStream_t stream)
+{
+  LAUNCH(move_kernel, n, stream, n, mate, rows, to, before, after, cluster, position);
+}
+
+cudaError_t SyncILUKernelMoveEdges(int edges, int from_bits, int to_bits, const int *to, unsigned long long *key, cudaStream_t stream)
+{
+  LAUNCH(move_edges_kernel, edges, stream, edges, from_bits, to_bits, to, key);
+}
+
+cudaError_t SyncILUKernelColorKeys(int blocks, int usual, int bits, int colors, const int *color, int *key, cudaStream_t stream)
+{
+  LAUNCH(color_keys_kernel, blocks, stream, blocks, usual, bits, colors, color, key);
+}
+
+cudaError_t SyncILUKernelColor(SyncILUDeviceGraph g, int blocks, const int *block, const int *begin, const int *at, const int *order, const int *place,
+                               int *color, unsigned long long *ticket, int *colors, cudaStream_t stream)
+{
+  LAUNCH(color_kernel, 32ll * blocks, stream, g, blocks, block, begin, at, order, place, color, ticket, colors);
+}

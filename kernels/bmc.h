@@ -1,0 +1,92 @@
+/*
+   Block multicolor orderings: the steps of src/bmc.c, which says what each is for, on a device. The
+   permutation is the same. Workspace and launchers as in pattern.h.
+*/
+#ifndef SYNCILU_KERNELS_BMC_H
+#define SYNCILU_KERNELS_BMC_H
+
+#include "types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* The first row of the group of each row, and whether the group is full. */
+extern cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph, int size, int *head, int *full, cudaStream_t);
+
+/*
+   The rows of a numbering, NULL: as they are, full ones behind the others and both in their order; and how many
+   are not full, which counts stands for.
+*/
+extern cudaError_t SyncILUKernelFullLast(void *workspace, size_t *bytes, int n, const int *numbering, const int *full, int *at, int *counts, cudaStream_t);
+
+/*
+   Cuts blocks of at most so many rows from a numbering at[] whose last rows, from usual[0] on, are full: the
+   block of each row, where each begins in at[], with room for n + 1, and in blocks[] the number of all and of
+   those that are not full.
+*/
+extern cudaError_t SyncILUKernelCut(void *workspace, size_t *bytes, int n, int size, const int *usual, const int *at, const int *head, int *block, int *begin,
+                                    int *blocks, cudaStream_t);
+
+/*
+   Entries beside the diagonal that are in blocks before number usual[0], and for how many these have room; zero
+   before.
+*/
+extern cudaError_t SyncILUKernelInside(SyncILUDeviceGraph, int size, const int *block, const int *usual, unsigned long long *counts, cudaStream_t);
+
+/*
+   Clusters of rows that are merged pair by pair. First the groups: the cluster of each row, the number of
+   clusters, and the rows of each.
+*/
+extern cudaError_t SyncILUKernelClusters(void *workspace, size_t *bytes, int n, const int *head, int *cluster, int *clusters, int *rows, cudaStream_t);
+
+/*
+   Edges between clusters, one for each entry of the graph, with keys of twice so many bits; those inside of a
+   cluster or of full rows are of no cluster.
+*/
+extern cudaError_t SyncILUKernelEdges(SyncILUDeviceGraph, int nnz, int bits, const int *cluster, const int *full, unsigned long long *key, int *weight,
+                                      cudaStream_t);
+
+/*
+   Sums up edges of the same key: so many come, *sums are left, sorted, and begin[] has where those of each
+   cluster begin; room for one more than clusters.
+*/
+extern cudaError_t SyncILUKernelSumEdges(void *workspace, size_t *bytes, int edges, int bits, int clusters, unsigned long long *key, int *weight, int *sums,
+                                         int *begin, cudaStream_t);
+
+/* The mate of each cluster, -1: none, after so many rounds of proposals. */
+extern cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *rows, const int *begin, const unsigned long long *key, const int *weight,
+                                      int *proposal, int *mate, cudaStream_t);
+
+/* The cluster that each one becomes part of, how many there are then, and their rows. */
+extern cudaError_t SyncILUKernelMerge(void *workspace, size_t *bytes, int clusters, const int *mate, const int *rows, int *to, int *merged, int *merged_rows,
+                                      cudaStream_t);
+
+/*
+   Moves rows to their cluster and place after a merger, given the offsets of the clusters' rows before and
+   after.
+*/
+extern cudaError_t SyncILUKernelMove(int n, const int *mate, const int *rows, const int *to, const int *before, const int *after, int *cluster, int *position,
+                                     cudaStream_t);
+
+/* The keys of edges after a merger, with another number of bits. */
+extern cudaError_t SyncILUKernelMoveEdges(int edges, int from_bits, int to_bits, const int *to, unsigned long long *key, cudaStream_t);
+
+/*
+   Keys by which blocks are sorted to be colored: with colors 0 for the first time, else by their present ones.
+   Those from number usual on come last.
+*/
+extern cudaError_t SyncILUKernelColorKeys(int blocks, int usual, int bits, int colors, const int *color, int *key, cudaStream_t);
+
+/*
+   The first color that no neighbour of a block has, for all blocks in an order; place: where each stands in it.
+   color is -1, *ticket and *colors are zero before.
+*/
+extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int *block, const int *begin, const int *at, const int *order, const int *place,
+                                      int *color, unsigned long long *ticket, int *colors, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,288 @@
+/*
+   Block multicolor orderings on the device: the permutations of src/bmc.c, which says why each step is made.
+*/
+#include "cuda.h"
+#include "../bmc.h"
+#include "../../kernels/bmc.h"
+#include "../../kernels/order.h"
+
+/* What the steps share; all in the scratch of the plan. */
+typedef struct {
+  SyncILUDeviceGraph g;
+  int                nnz, size;
+  int               *head, *full; /* of each row: the first of its group, and whether that is full */
+  int               *at;          /* the row at each position, full ones last */
+  int               *block;       /* of each row */
+  int               *begin;       /* where the rows of each block begin in at, and n */
+  int               *counts;      /* rows that are not full; blocks; those of rows that are not full */
+  int                blocks, usual;
+} Blocks;
+
+/* Bits of the numbers up to max. */
+int BitsOf(int max)
+{
+  int b = 1;
+
+  while (b < 31 && max >> b) b++;
+  return b;
+}
+
+/* The numbers of n things in the order of their keys, stably. */
+static PetscErrorCode SortBy(Plan *plan, int n, int max, const int *key, int *order)
+{
+  const int mark  = plan->scratch.n;
+  size_t    bytes = 0;
+  int      *sorted;
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &sorted));
+  PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, max, key, sorted, order, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelSort(work, &bytes, n, max, key, sorted, order, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Groups(Plan *plan, Blocks *b)
+{
+  const int mark  = plan->scratch.n;
+  size_t    bytes = 0;
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelGroups(NULL, &bytes, b->g, b->size, b->head, b->full, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelGroups(work, &bytes, b->g, b->size, b->head, b->full, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cuts blocks from a numbering, NULL: from the rows as they are. */
+static PetscErrorCode Cut(Plan *plan, Blocks *b, const int *numbering)
+{
+  const int mark = plan->scratch.n, n = b->g.n;
+  size_t    bytes[2] = {0, 0};
+  int       blocks[2];
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelFullLast(NULL, &bytes[0], n, numbering, b->full, b->at, b->counts, plan->stream));
+  PlanLaunch(SyncILUKernelCut(NULL, &bytes[1], n, b->size, b->counts, b->at, b->head, b->block, b->begin, b->counts + 1, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, PetscMax(bytes[0], bytes[1]), &work));
+  PlanLaunch(SyncILUKernelFullLast(work, &bytes[0], n, numbering, b->full, b->at, b->counts, plan->stream));
+  PlanLaunch(SyncILUKernelCut(work, &bytes[1], n, b->size, b->counts, b->at, b->head, b->block, b->begin, b->counts + 1, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, blocks, b->counts + 1, sizeof(blocks)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  b->blocks = blocks[0];
+  b->usual  = blocks[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether blocks have too few of the entries that they have room for. */
+static PetscErrorCode IsScattered(Plan *plan, const Blocks *b, PetscBool *scattered)
+{
+  const int          mark = plan->scratch.n;
+  unsigned long long counts[2], *device;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(counts), &device));
+  CallCUDA(cudaMemsetAsync(device, 0, sizeof(counts), plan->stream));
+  PlanLaunch(SyncILUKernelInside(b->g, b->size, b->block, b->counts + 2, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, counts, device, sizeof(counts)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  *scattered = (PetscBool)(counts[1] && (double)counts[0] / (double)counts[1] < SYNCILU_BMC_LOCAL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Clusters of rows while they are merged. */
+typedef struct {
+  int                 n, edges, bits;
+  int                *of, *position; /* of each row: its cluster, and its place */
+  int                *rows, *before; /* of each cluster: how many rows, and how many before them */
+  int                *merged, *after;
+  int                *begin, *mate, *proposal, *to;
+  int                *counts; /* clusters after a merger, edges before it */
+  unsigned long long *key;
+  int                *weight;
+} Clusters;
+
+static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
+{
+  const size_t     n       = (size_t)b->g.n + 1;
+  const PetscInt64 edges   = (PetscInt64)b->nnz * b->g.sides;
+  int **const      array[] = {&c->of, &c->position, &c->rows, &c->before, &c->merged, &c->after, &c->begin, &c->mate, &c->proposal, &c->to};
+  size_t           bytes   = 0;
+  int              mark;
+  void            *work;
+
+  PetscFunctionBegin;
+  if (edges > INT_MAX - 1024) {
+    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%" PetscInt64_FMT " edges between rows, indices on the device are 32 bits wide", edges));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  c->edges = (int)edges;
+  for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), array[k]));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(int), &c->counts));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)edges * sizeof(*c->key), &c->key));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)edges * sizeof(*c->weight), &c->weight));
+  mark = plan->scratch.n;
+  PlanLaunch(SyncILUKernelClusters(NULL, &bytes, b->g.n, b->head, c->of, c->counts, c->rows, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelClusters(work, &bytes, b->g.n, b->head, c->of, c->counts, c->rows, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &c->n, c->counts, sizeof(c->n)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  c->bits = BitsOf(c->n);
+  PlanLaunch(SyncILUKernelIota(b->g.n, 0, c->position, plan->stream));
+  CallCUDA(cudaMemcpyAsync(c->before, c->rows, (size_t)c->n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  PlanCall(PlanOffsets(plan, c->n, c->before, NULL));
+  PlanLaunch(SyncILUKernelEdges(b->g, b->nnz, c->bits, c->of, b->full, c->key, c->weight, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pairs clusters; merged tells whether there are any pairs. */
+static PetscErrorCode Merge(Plan *plan, const Blocks *b, Clusters *c, PetscBool *merged)
+{
+  const int mark     = plan->scratch.n;
+  size_t    bytes[2] = {0, 0};
+  int       counts[2], bits, *swap;
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSumEdges(NULL, &bytes[0], c->edges, c->bits, c->n, c->key, c->weight, c->counts + 1, c->begin, plan->stream));
+  PlanLaunch(SyncILUKernelMerge(NULL, &bytes[1], c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, PetscMax(bytes[0], bytes[1]), &work));
+  PlanLaunch(SyncILUKernelSumEdges(work, &bytes[0], c->edges, c->bits, c->n, c->key, c->weight, c->counts + 1, c->begin, plan->stream));
+  PlanLaunch(SyncILUKernelMatch(c->n, c->bits, SYNCILU_BMC_ROUNDS, c->rows, c->begin, c->key, c->weight, c->proposal, c->mate, plan->stream));
+  PlanLaunch(SyncILUKernelMerge(work, &bytes[1], c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, counts, c->counts, sizeof(counts)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  *merged = (PetscBool)(counts[0] < c->n);
+  if (!*merged) PetscFunctionReturn(PETSC_SUCCESS);
+  CallCUDA(cudaMemcpyAsync(c->after, c->merged, (size_t)counts[0] * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  PlanCall(PlanOffsets(plan, counts[0], c->after, NULL));
+  PlanLaunch(SyncILUKernelMove(b->g.n, c->mate, c->rows, c->to, c->before, c->after, c->of, c->position, plan->stream));
+  bits = BitsOf(counts[0]);
+  PlanLaunch(SyncILUKernelMoveEdges(counts[1], c->bits, bits, c->to, c->key, plan->stream));
+  c->n      = counts[0];
+  c->edges  = counts[1];
+  c->bits   = bits;
+  swap      = c->rows;
+  c->rows   = c->merged;
+  c->merged = swap;
+  swap      = c->before;
+  c->before = c->after;
+  c->after  = swap;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A numbering in which rows that belong together are near each other. */
+static PetscErrorCode Number(Plan *plan, const Blocks *b, int *numbering)
+{
+  const int mark   = plan->scratch.n;
+  PetscBool merged = PETSC_TRUE;
+  Clusters  c;
+
+  PetscFunctionBegin;
+  PlanCall(GroupsToClusters(plan, b, &c));
+  for (PetscInt64 rows = 1; rows / 4 < b->size && merged; rows *= 2) PlanCall(Merge(plan, b, &c, &merged));
+  PlanLaunch(SyncILUKernelInvert(b->g.n, c.position, numbering, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The color of each block, which sorts them; all of it while the caller's scratch lasts. */
+static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *colors)
+{
+  const int           mark   = plan->scratch.n;
+  const size_t        n      = (size_t)b->blocks * sizeof(int);
+  int                 bits   = 0, *key, *order, *place, *most;
+  unsigned long long *ticket = plan->ticket + 2;
+
+  PetscFunctionBegin;
+  *colors = 0;
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &key));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &order));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &most));
+  while ((PetscInt64)1 << bits < b->usual) bits++;
+  for (int time = 0; time <= SYNCILU_BMC_COLORINGS; time++) {
+    PlanLaunch(SyncILUKernelColorKeys(b->blocks, b->usual, bits, *colors, color, key, plan->stream));
+    PlanCall(SortBy(plan, b->blocks, time ? *colors : 1 << bits, key, order));
+    PlanLaunch(SyncILUKernelInvert(b->blocks, order, place, plan->stream));
+    CallCUDA(cudaMemsetAsync(color, 0xff, n, plan->stream));
+    CallCUDA(cudaMemsetAsync(ticket, 0, sizeof(*ticket), plan->stream));
+    CallCUDA(cudaMemsetAsync(most, 0, sizeof(int), plan->stream));
+    PlanLaunch(SyncILUKernelColor(b->g, b->blocks, b->block, b->begin, b->at, order, place, color, ticket, most, plan->stream));
+    PetscCall(DeviceReadBack(plan->stream, colors, most, sizeof(int)));
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows by color, by block and by number. */
+static PetscErrorCode Permute(Plan *plan, const Blocks *b, int *row, int *colors)
+{
+  const int    mark = plan->scratch.n;
+  const size_t n    = (size_t)b->blocks * sizeof(int);
+  int         *color, *order, *place, *key;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &color));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &order));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)b->g.n * sizeof(int), &key));
+  PlanCall(Colors(plan, b, color, colors));
+  PlanCall(SortBy(plan, b->blocks, PetscMax(*colors - 1, 0), color, order));
+  PlanLaunch(SyncILUKernelInvert(b->blocks, order, place, plan->stream));
+  PlanLaunch(SyncILUKernelGather(b->g.n, place, b->block, key, plan->stream));
+  PlanCall(SortBy(plan, b->g.n, PetscMax(b->blocks - 1, 0), key, row));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanOrderBMC - orders rows by colored blocks
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan, whose scratch is used and whose ticket is there
+.  g    - rows of a matrix on the device, their columns ascending; with two sides unless its pattern is symmetric
+.  nnz  - its entries
+-  size - most rows of a block, at least 1
+
+   Output Parameters:
++  row    - at each position, on the device
+-  blocks - what the ordering is
+*/
+PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt size, int *row, SyncILUBlocks *blocks)
+{
+  const int    mark    = plan->scratch.n;
+  const size_t n       = (size_t)g.n + 1;
+  Blocks       b       = {.g = g, .nnz = nnz, .size = (int)PetscMin(size, PetscMax(g.n, 1))};
+  int **const  array[] = {&b.head, &b.full, &b.at, &b.block, &b.begin};
+  int          colors;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), array[k]));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 3 * sizeof(int), &b.counts));
+  CallCUDA(cudaMemsetAsync(b.counts, 0, 3 * sizeof(int), plan->stream));
+  PlanCall(Groups(plan, &b));
+  PlanCall(Cut(plan, &b, NULL));
+  blocks->matched = PETSC_FALSE;
+  if (b.usual > 1 && b.size > 1) PlanCall(IsScattered(plan, &b, &blocks->matched));
+  if (blocks->matched) {
+    int *numbering;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &numbering));
+    PlanCall(Number(plan, &b, numbering));
+    PlanCall(Cut(plan, &b, numbering));
+  }
+  PlanCall(Permute(plan, &b, row, &colors));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  blocks->size   = size;
+  blocks->blocks = b.blocks;
+  blocks->colors = colors;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,344 @@
+/*
+   The symbolic phase on the device: an ordering that is given or made there, and levels of fill.
+*/
+#include "cuda.h"
+#include "../../kernels/order.h"
+#include "../../kernels/pattern.h"
+#include "../../kernels/symbolic.h"
+
+/* The rows of a matrix on the device, or made there from its entries. */
+typedef struct {
+  int        n, nnz;
+  const int *ptr, *col;
+  int       *diag; /* once they were looked through */
+} Rows;
+
+/* The rows of the matrix, in scratch where it is on the host. */
+static PetscErrorCode GetRows(Plan *plan, const SyncILUCSR *A, Rows *m)
+{
+  PetscFunctionBegin;
+  m->n   = (int)A->n;
+  m->nnz = (int)A->nnz;
+  if (PetscMemTypeDevice(A->mem)) {
+    m->ptr = (const int *)A->i;
+    m->col = (const int *)A->j;
+  } else {
+    int *ptr, *col;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)A->n + 1) * sizeof(int), &ptr));
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)A->nnz * sizeof(int), &col));
+    PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
+    PetscCall(DeviceUploadIndices(plan->stream, col, A->j, (size_t)A->nnz));
+    m->ptr = ptr;
+    m->col = col;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LookThrough(Plan *plan, Rows *m)
+{
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->n * sizeof(int), &m->diag));
+  PlanCall(PlanCountRows(plan, m->ptr, m->col, m->diag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the pattern of rows that were looked through is symmetric. Without all diagonals nobody asks further. */
+static PetscErrorCode IsSymmetric(Plan *plan, const Rows *m, PetscBool *symmetric)
+{
+  const int                  mark = plan->scratch.n;
+  const SyncILUDevicePattern p    = {.n = m->n, .ptr = m->ptr, .col = m->col, .diag = m->diag};
+  SyncILUDeviceStatistics    s, *device;
+
+  PetscFunctionBegin;
+  *symmetric = PETSC_FALSE;
+  if (!PlanIsRegular(plan) || m->nnz - m->n != 2 * (PetscInt64)plan->counts.entries) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(s), &device));
+  CallCUDA(cudaMemsetAsync(device, 0, sizeof(s), plan->stream));
+  PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &s, device, sizeof(s)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  *symmetric = (PetscBool)!s.unsymmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows from the keys of their entries, into arrays that are there. */
+static PetscErrorCode FromKeys(Plan *plan, int n, int nnz, unsigned long long *key, int *ptr, int *col)
+{
+  const int mark = plan->scratch.n, bits = BitsOf(n);
+  size_t    bytes = 0;
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelRowsFromKeys(NULL, &bytes, n, bits, nnz, key, ptr, col, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelRowsFromKeys(work, &bytes, n, bits, nnz, key, ptr, col, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the transpose, in scratch. */
+static PetscErrorCode Transpose(Plan *plan, const Rows *m, Rows *t)
+{
+  unsigned long long *key;
+  int                *ptr, *col, mark;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)m->n + 1) * sizeof(int), &ptr));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->nnz * sizeof(int), &col));
+  mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->nnz * sizeof(*key), &key));
+  PlanLaunch(SyncILUKernelEntryKeys(m->n, m->ptr, m->col, NULL, NULL, 1, BitsOf(m->n), key, NULL, plan->stream));
+  PlanCall(FromKeys(plan, m->n, m->nnz, key, ptr, col));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  t->n   = m->n;
+  t->nnz = m->nnz;
+  t->ptr = ptr;
+  t->col = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering that was given. */
+static PetscErrorCode TakeOrdering(Plan *plan, const PetscInt *row, const PetscInt *col)
+{
+  const size_t n = (size_t)plan->pattern.n;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->row));
+  PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->col));
+  plan->copied += 2 * plan->memory.piece[plan->memory.n - 1].bytes;
+  PetscCall(DeviceUploadIndices(plan->stream, plan->row, row, n));
+  PetscCall(DeviceUploadIndices(plan->stream, plan->col, col, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering that the engine makes itself, of rows that were looked through. */
+static PetscErrorCode MakeOrdering(Plan *plan, const Rows *m, SyncILUBlocks *blocks)
+{
+  const int          mark  = plan->scratch.n;
+  SyncILUDeviceGraph graph = {
+    .n = m->n, .sides = 1, .ptr = {m->ptr, m->ptr},
+            .col = {m->col, m->col}
+  };
+  PetscBool pays = PETSC_TRUE, symmetric;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(blocks, sizeof(*blocks)));
+  if (plan->settings->ordering == SYNCILU_ORDERING_AUTO) {
+    const SyncILUDevicePattern p = {.n = m->n, .ptr = m->ptr, .col = m->col, .diag = m->diag};
+    int                       *level[2], levels[2];
+    PetscInt                   both[2];
+    double                     ms[2];
+
+    PlanCall(PlanFindLevels(plan, p, m->nnz, PETSC_TRUE, PETSC_FALSE, level, levels));
+    for (int k = 0; k < 2; k++) both[k] = levels[k];
+    pays = Reorder_CUDA(m->n, m->nnz, both, ms);
+    PetscCall(SyncILUBlocksWhy(both, ms, blocks));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  }
+  if (!pays) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(IsSymmetric(plan, m, &symmetric));
+  if (!symmetric) {
+    Rows t;
+
+    PlanCall(Transpose(plan, m, &t));
+    graph.sides  = 2;
+    graph.ptr[1] = t.ptr;
+    graph.col[1] = t.col;
+  }
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)m->n * sizeof(int), &plan->row));
+  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  plan->col = plan->row;
+  PlanCall(PlanOrderBMC(plan, graph, m->nnz, plan->settings->block_size, plan->row, blocks));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Brings rows into the ordering of the plan, and adds diagonals that are missing, if it is said where they are
+   counted; NULL: there are none, or the pattern is not regular. With final the rows are the pattern of the plan,
+   else they are in scratch.
+*/
+static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscInt *added, Rows *p)
+{
+  const size_t        n = (size_t)m->n;
+  int                 missing, mark, *ptr = (int *)plan->pattern.ptr, *col, *inverse[2] = {NULL, NULL}, *diagonal;
+  int *const          order[2] = {plan->row, plan->col};
+  unsigned long long *key;
+
+  PetscFunctionBegin;
+  /* what stays comes first, with room for all diagonals */
+  if (!final) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &ptr));
+    PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)m->nnz + (added ? n : 0)) * sizeof(int), &col));
+  }
+  mark = plan->scratch.n;
+  for (int k = 0; k < 2 && plan->row; k++) {
+    if (k && plan->col == plan->row) inverse[1] = inverse[0];
+    else {
+      PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &inverse[k]));
+      PlanLaunch(SyncILUKernelInvert(m->n, order[k], inverse[k], plan->stream));
+    }
+  }
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &diagonal));
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)m->nnz + n) * sizeof(*key), &key));
+  CallCUDA(cudaMemsetAsync(diagonal, 0, (n + 1) * sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelEntryKeys(m->n, m->ptr, m->col, inverse[0], inverse[1], 0, BitsOf(m->n), key, diagonal, plan->stream));
+  PlanLaunch(SyncILUKernelDiagonalKeys(m->n, BitsOf(m->n), diagonal, key + m->nnz, diagonal + n, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &missing, diagonal + n, sizeof(int)));
+  if (!added) missing = 0;
+  else *added = missing;
+  PlanCall(PlanCheckSize(plan, m->n, (PetscInt64)m->nnz + missing));
+  p->n   = m->n;
+  p->nnz = m->nnz + missing;
+  if (final) {
+    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)p->nnz * sizeof(int), &plan->columns));
+    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+    col       = plan->columns;
+    plan->nnz = p->nnz;
+  }
+  PlanCall(FromKeys(plan, p->n, p->nnz, key, ptr, col));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  p->ptr = ptr;
+  p->col = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Looks for fill in all rows: those that a warp has no room for come again with more of it, at last with tables
+   in memory that become larger and larger.
+*/
+static PetscErrorCode SearchFill(Plan *plan, SyncILUDeviceFill f)
+{
+  const int mark = plan->scratch.n;
+  int       rows, *list, *count;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)f.n * sizeof(int), &list));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &count));
+  CallCUDA(cudaMemsetAsync(count, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelSearchFill(f, list, count, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &rows, count, sizeof(int)));
+  for (int round = 0; rows; round++) {
+    int *late;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)rows * sizeof(int), &late));
+    CallCUDA(cudaMemsetAsync(count, 0, sizeof(int), plan->stream));
+    if (!round) PlanLaunch(SyncILUKernelSearchFillMore(f, list, rows, late, count, plan->stream));
+    else {
+      const int    inner = plan->scratch.n, size = PetscMin(SYNCILU_FILL_LATE + 3 * (round - 1), 30);
+      const size_t table  = 2 * sizeof(int) << size;
+      const int    tables = (int)PetscMin((size_t)rows, PetscMax((size_t)SYNCILU_FILL_MEMORY / table, 1));
+      int         *memory;
+
+      PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)tables * table, &memory));
+      PlanLaunch(SyncILUKernelSearchFillLate(f, list, rows, size, tables, memory, late, count, plan->stream));
+      PetscCall(PlanRelease(plan, &plan->scratch, inner));
+    }
+    PetscCall(DeviceReadBack(plan->stream, &rows, count, sizeof(int)));
+    list = late;
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts the fill of rows, and says where the entries of each begin. */
+static PetscErrorCode CountFill(Plan *plan, SyncILUDeviceFill *f, PetscInt64 *entries)
+{
+  unsigned long long total;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)f->n + 1) * sizeof(int), &f->count));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(total), &f->total));
+  CallCUDA(cudaMemsetAsync(f->total, 0, sizeof(total), plan->stream));
+  PlanCall(SearchFill(plan, *f));
+  PetscCall(DeviceReadBack(plan->stream, &total, f->total, sizeof(total)));
+  *entries = (PetscInt64)total;
+  if (total > INT_MAX) PetscFunctionReturn(PETSC_SUCCESS); /* said elsewhere */
+  PlanCall(PlanOffsets(plan, f->n, f->count, NULL));
+  f->begin = f->count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the plan from levels of fill in the rows of p. */
+static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
+{
+  const int         mark = plan->scratch.n, bits = BitsOf(p->n);
+  SyncILUDeviceFill f[2] = {
+    {.n = p->n, .levels = levels, .bits = bits, .ptr = p->ptr, .col = p->col}
+  };
+  PetscInt64          entries[2] = {0, 0}, nnz;
+  PetscBool           symmetric;
+  unsigned long long *key;
+  int                *zero, *count;
+
+  PetscFunctionBegin;
+  PlanCall(IsSymmetric(plan, p, &symmetric));
+  PlanCall(CountFill(plan, &f[0], &entries[0]));
+  f[0].both = symmetric;
+  if (symmetric) entries[0] *= 2;
+  else {
+    Rows t;
+
+    PlanCall(Transpose(plan, p, &t));
+    f[1]      = f[0];
+    f[1].swap = 1;
+    f[1].ptr  = t.ptr;
+    f[1].col  = t.col;
+    PlanCall(CountFill(plan, &f[1], &entries[1]));
+  }
+  nnz = entries[0] + entries[1] + p->n;
+  PlanCall(PlanCheckSize(plan, p->n, nnz));
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)nnz * sizeof(int), &plan->columns));
+  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  plan->nnz = (int)nnz;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)nnz * sizeof(*key), &key));
+  for (int k = 0; k < (symmetric ? 1 : 2); k++) {
+    f[k].key = key + (k ? entries[0] : 0);
+    PlanCall(SearchFill(plan, f[k]));
+  }
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)p->n + 1) * sizeof(int), &zero));
+  CallCUDA(cudaMemsetAsync(zero, 0, ((size_t)p->n + 1) * sizeof(int), plan->stream));
+  count = zero + p->n;
+  PlanLaunch(SyncILUKernelDiagonalKeys(p->n, bits, zero, key + entries[0] + entries[1], count, plan->stream));
+  PlanCall(FromKeys(plan, p->n, (int)nnz, key, (int *)plan->pattern.ptr, plan->columns));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The symbolic phase on the device; regular: the host has no row to name. */
+PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
+{
+  const int levels = (int)PetscMin(e->fill.levels, INT_MAX - 1);
+  PetscInt  added  = 0;
+  Rows      m, p;
+  int      *ptr;
+
+  PetscFunctionBegin;
+  *regular = PETSC_FALSE;
+  PlanCall(PlanBegin(plan, A->n, A->nnz, &ptr));
+  PlanCall(GetRows(plan, A, &m));
+  PlanCall(LookThrough(plan, &m));
+  if (plan->counts.irregular != INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->counts.missing != INT_MAX && (plan->settings->ordering == SYNCILU_ORDERING_AUTO || !(e->row || e->fill.diagonal_fill)))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->row) PlanCall(TakeOrdering(plan, e->row, e->col));
+  else if (plan->settings->ordering != SYNCILU_ORDERING_GIVEN) PlanCall(MakeOrdering(plan, &m, &e->blocks));
+  if (!levels || plan->row || plan->counts.missing != INT_MAX) PlanCall(Permute(plan, &m, (PetscBool)!levels, e->fill.diagonal_fill ? &added : NULL, &p));
+  else p = m;
+  if (levels) {
+    PlanCall(LookThrough(plan, &p));
+    if (!PlanIsRegular(plan)) PetscFunctionReturn(PETSC_SUCCESS);
+    PlanCall(Fill(plan, &p, levels));
+  }
+  PlanCall(PlanCountPattern(plan, plan->columns));
+  *regular = PlanIsRegular(plan);
+  if (!*regular) PetscFunctionReturn(PETSC_SUCCESS);
+  e->pattern.added = added;
+  e->pattern.same  = (PetscBool)(!plan->row && !levels && !added);
+  if (!e->pattern.same) {
+    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->map));
+    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,311 @@
+static char help[] = "The symbolic phase on a device against that of the host: the ordering bmc row by row, permuted patterns, levels of fill,\n\
+diagonals that are missing.\n\
+  -small  few rows, for a device that is none\n\n";
+
+#include "check.h"
+#include "bmc.h"
+#include "cuda/cuda.h"
+#include "gpu_case.h"
+#include "gpu.h"
+
+static PetscBool small;
+
+/* A matrix in CSR on the host, of which some diagonals may be taken away. */
+typedef struct {
+  SyncILUCSR csr;
+  PetscInt  *i, *j;
+  char       name[96];
+} Rows;
+
+static PetscErrorCode RowsCreate(const char *pattern, PetscInt n, PetscRandom rand, PetscBool holes, Rows *m)
+{
+  Mat             A;
+  PetscInt        rows, nnz = 0;
+  const PetscInt *ptr, *col;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix(pattern, n, rand, &A));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ptr, &col, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No rows");
+  PetscCall(PetscMemzero(m, sizeof(*m)));
+  PetscCall(PetscMalloc2(rows + 1, &m->i, ptr[rows], &m->j));
+  for (PetscInt r = 0; r < rows; r++) {
+    m->i[r] = nnz;
+    for (PetscInt k = ptr[r]; k < ptr[r + 1]; k++) {
+      if (!holes || col[k] != r || r % 3) m->j[nnz++] = col[k];
+    }
+  }
+  m->i[rows] = nnz;
+  m->csr.n   = rows;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ptr, &col, &done));
+  PetscCall(MatDestroy(&A));
+  m->csr.nnz = nnz;
+  m->csr.i   = m->i;
+  m->csr.j   = m->j;
+  m->csr.mem = PETSC_MEMTYPE_HOST;
+  PetscCall(PetscSNPrintf(m->name, sizeof(m->name), "%s of %" PetscInt_FMT " rows%s", pattern, m->csr.n, holes ? ", a third without diagonal" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsDestroy(Rows *m)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(m->i, m->j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A plan and as much of an engine as the symbolic phase looks at. */
+typedef struct {
+  struct _n_SyncILUEngine e;
+  Plan                    plan;
+  int                     before;
+  PetscBool               regular;
+} Phase;
+
+static PetscErrorCode PhaseCreate(const Rows *m, SyncILUOrdering ordering, PetscInt size, const PetscInt *row, const PetscInt *col, SyncILUFill fill, Phase *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  SyncILUSettingsInitialize(&s->e.settings);
+  s->e.settings.ordering   = ordering;
+  s->e.settings.block_size = size;
+  s->e.n                   = m->csr.n;
+  s->e.fill                = fill;
+  s->e.row                 = row;
+  s->e.col                 = col;
+  PetscCall(PlanCreate(&s->plan, &s->e.settings));
+  PetscCall(PlanEnter(&s->plan, &s->before));
+  PetscCall(PlanFromMatrix(&s->plan, &s->e, &m->csr, &s->regular));
+  CHECK(!s->plan.unfit[0], "%s: %s", m->name, s->plan.unfit);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PhaseDestroy(Phase *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PlanLeave(&s->plan, s->before));
+  PetscCall(PlanDestroy(&s->plan));
+  PetscCall(SyncILUPatternDestroy(&s->e.pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the ordering of the plan is this one; NULL: the natural one. */
+static PetscErrorCode CheckOrdering(const Phase *s, const PetscInt *row, PetscInt n, const char *what)
+{
+  PetscInt bad = -1;
+  int     *have;
+
+  PetscFunctionBegin;
+  CHECK(!s->plan.row == !row || !n, "%s: ordered %d", what, s->plan.row != NULL);
+  if (!s->plan.row || !row) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, &have));
+  PetscCall(DeviceReadBack(s->plan.stream, have, s->plan.row, (size_t)n * sizeof(int)));
+  for (PetscInt i = n - 1; i >= 0; i--) {
+    if (have[i] != row[i]) bad = i;
+  }
+  CHECK(bad < 0, "%s: position %" PetscInt_FMT " has row %d, on the host row %" PetscInt_FMT, what, bad, have[bad], row[bad]);
+  PetscCall(PetscFree(have));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the pattern of the plan is that one. */
+static PetscErrorCode CheckPattern(Phase *s, const SyncILUPattern *want, const char *what)
+{
+  const PetscInt       n   = want->n;
+  const PetscInt64     nnz = (PetscInt64)want->nl + want->nu + n;
+  SyncILUDevicePattern p;
+  int                 *ptr, *col, *diag, k = 0;
+  PetscInt             bad = -1;
+
+  PetscFunctionBegin;
+  CHECK(s->plan.nnz == nnz && s->plan.part[0] == want->nl && s->plan.part[1] == want->nu,
+        "%s: %d entries, %d and %d of them in L and U, on the host %" PetscInt64_FMT ", %" PetscInt_FMT " and %" PetscInt_FMT, what, s->plan.nnz,
+        s->plan.part[0], s->plan.part[1], nnz, want->nl, want->nu);
+  CHECK(s->e.pattern.added == want->added && s->e.pattern.same == want->same && s->e.pattern.nl == want->nl && s->e.pattern.nu == want->nu,
+        "%s: %" PetscInt_FMT " diagonals added, the same %d", what, s->e.pattern.added, (int)s->e.pattern.same);
+  if (s->plan.nnz != nnz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc3(n + 1, &ptr, nnz, &col, n, &diag));
+  PetscCall(PlanGetPattern(&s->plan, &p));
+  PetscCall(DeviceReadBack(s->plan.stream, ptr, p.ptr, (size_t)(n + 1) * sizeof(int)));
+  PetscCall(DeviceReadBack(s->plan.stream, col, p.col, (size_t)nnz * sizeof(int)));
+  PetscCall(DeviceReadBack(s->plan.stream, diag, p.diag, (size_t)n * sizeof(int)));
+  PetscCall(PlanRestorePattern(&s->plan, &p));
+  for (PetscInt i = 0; i < n && bad < 0; i++) {
+    if (ptr[i] != k) bad = i;
+    for (PetscInt e = want->lptr[i]; e < want->lptr[i + 1] && bad < 0; e++) {
+      if (col[k++] != want->lcol[e]) bad = i;
+    }
+    if (bad < 0 && (diag[i] != k || col[k++] != i)) bad = i;
+    for (PetscInt e = want->uptr[i]; e < want->uptr[i + 1] && bad < 0; e++) {
+      if (col[k++] != want->ucol[e]) bad = i;
+    }
+  }
+  CHECK(bad < 0 && ptr[n] == nnz, "%s: row %" PetscInt_FMT " is another", what, bad);
+  PetscCall(PetscFree3(ptr, col, diag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering bmc, with and without fill. */
+static PetscErrorCode TestBMC(const Rows *m, PetscInt size, SyncILUFill fill)
+{
+  SyncILUPattern want;
+  SyncILUBMC     o;
+  Phase          s;
+  char           what[160];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(what, sizeof(what), "bmc of %s, size %" PetscInt_FMT ", %" PetscInt_FMT " levels", m->name, size, fill.levels));
+  Watch("%s", what);
+  PetscCall(SyncILUBMCCreate(m->csr.n, m->i, m->j, size, &o));
+  PetscCall(SyncILUPatternCreate(&m->csr, o.row, o.row, fill, &want));
+  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_BMC, size, NULL, NULL, fill, &s));
+  CHECK(s.regular, "%s: not done", what);
+  if (s.regular) {
+    const SyncILUBlocks *b = &s.e.blocks;
+
+    CHECK(b->size == size && b->blocks == o.blocks && b->colors == o.colors && b->matched == o.matched,
+          "%s: %" PetscInt_FMT " blocks, %" PetscInt_FMT " colors, matched %d, on the host %" PetscInt_FMT ", %" PetscInt_FMT ", %d", what, b->blocks,
+          b->colors, (int)b->matched, o.blocks, o.colors, (int)o.matched);
+    PetscCall(CheckOrdering(&s, o.row, m->csr.n, what));
+    want.same = (PetscBool)(want.same && !s.plan.row);
+    PetscCall(CheckPattern(&s, &want, what));
+  }
+  PetscCall(PhaseDestroy(&s));
+  PetscCall(SyncILUPatternDestroy(&want));
+  PetscCall(SyncILUBMCDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows and columns that are ordered apart, with all diagonals filled in. */
+static PetscErrorCode TestGiven(const Rows *m, PetscBool natural, SyncILUFill fill, PetscRandom rand)
+{
+  const PetscInt n = m->csr.n;
+  PetscInt      *order[2];
+  SyncILUPattern want;
+  Phase          s;
+  char           what[160];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s order, %" PetscInt_FMT " levels", m->name, natural ? "natural" : "random", fill.levels));
+  Watch("%s", what);
+  PetscCall(PetscMalloc2(n, &order[0], n, &order[1]));
+  for (int k = 0; k < 2; k++) {
+    for (PetscInt i = 0; i < n; i++) {
+      PetscReal      r;
+      PetscInt       other;
+      const PetscInt last = i;
+
+      PetscCall(PetscRandomGetValueReal(rand, &r));
+      other           = PetscMin((PetscInt)(PetscAbsReal(r) * (i + 1)), i);
+      order[k][last]  = order[k][other];
+      order[k][other] = i;
+    }
+  }
+  PetscCall(SyncILUPatternCreate(&m->csr, natural ? NULL : order[0], natural ? NULL : order[1], fill, &want));
+  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_GIVEN, 0, natural ? NULL : order[0], natural ? NULL : order[1], fill, &s));
+  CHECK(s.regular, "%s: not done", what);
+  if (s.regular) {
+    PetscCall(CheckOrdering(&s, natural ? NULL : order[0], n, what));
+    PetscCall(CheckPattern(&s, &want, what));
+  }
+  PetscCall(PhaseDestroy(&s));
+  PetscCall(SyncILUPatternDestroy(&want));
+  PetscCall(PetscFree2(order[0], order[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The choice between bmc and the natural ordering, and its reason. */
+static PetscErrorCode TestAuto(const Rows *m)
+{
+  const SyncILUFill fill = {0, 0};
+  SyncILUBlocks     want = {.request = SYNCILU_ORDERING_AUTO, .size = SYNCILU_BMC_SIZE};
+  PetscInt         *row;
+  PetscBool         same;
+  Phase             s;
+
+  PetscFunctionBegin;
+  Watch("auto of %s", m->name);
+  PetscCall(SyncILUBlocksOrder(&m->csr, Reorder_CUDA, &row, &want));
+  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_AUTO, SYNCILU_BMC_SIZE, NULL, NULL, fill, &s));
+  CHECK(s.regular, "%s: not done", m->name);
+  PetscCall(CheckOrdering(&s, row, m->csr.n, m->name));
+  PetscCall(PetscStrcmp(want.why, s.e.blocks.why, &same));
+  CHECK(same && want.size == s.e.blocks.size, "%s: %s, on the host %s", m->name, s.e.blocks.why, want.why);
+  PetscCall(PhaseDestroy(&s));
+  PetscCall(PetscFree(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the host is to say: rows that lack their diagonal, and columns that do not ascend. */
+static PetscErrorCode TestLeft(PetscRandom rand)
+{
+  const SyncILUFill fill = {1, 0};
+  Rows              m;
+  Phase             s;
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < 2; kind++) {
+    for (int ordering = 0; ordering < 3; ordering++) {
+      PetscCall(RowsCreate("random", 40, rand, (PetscBool)!kind, &m));
+      if (kind) {
+        const PetscInt j = m.j[m.i[7]];
+
+        m.j[m.i[7]]     = m.j[m.i[7] + 1];
+        m.j[m.i[7] + 1] = j;
+      }
+      PetscCall(PhaseCreate(&m, (SyncILUOrdering)ordering, 4, NULL, NULL, fill, &s));
+      CHECK(!s.regular, "rows %s are taken", kind ? "that do not ascend" : "without diagonal");
+      PetscCall(PhaseDestroy(&s));
+      PetscCall(RowsDestroy(&m));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const PetscInt rows[] = {0, 1, 33, 150, 3000}, sizes[] = {1, 2, 7, 32, 4000};
+  PetscRandom    rand;
+  PetscBool      missing;
+  int            failed;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(BackendMissing(&missing));
+  if (missing) {
+    PetscCall(PetscFinalize());
+    return SKIPPED;
+  }
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (int p = 0; GeneratePatterns[p]; p++) {
+    for (int r = 0; r < (small ? 4 : 5); r++) {
+      for (int holes = 0; holes < 2; holes++) {
+        Rows m;
+
+        PetscCall(RowsCreate(GeneratePatterns[p], rows[r], rand, (PetscBool)holes, &m));
+        for (int levels = 0; levels < 4; levels++) {
+          const SyncILUFill fill = {levels, 1};
+
+          if (m.csr.nnz > 40 * m.csr.n && levels > 1 && m.csr.n > 300) continue; /* the host would take long */
+          PetscCall(TestBMC(&m, sizes[(p + r + levels) % 5], fill));
+          PetscCall(TestGiven(&m, PETSC_TRUE, fill, rand));
+          if (m.csr.n <= 300 || levels < 2) PetscCall(TestGiven(&m, PETSC_FALSE, fill, rand));
+        }
+        if (!holes) {
+          const SyncILUFill none = {0, 0};
+
+          for (int s = 0; s < 5; s++) PetscCall(TestBMC(&m, sizes[s], none));
+          PetscCall(TestAuto(&m));
+        }
+        PetscCall(RowsDestroy(&m));
+      }
+    }
+  }
+  PetscCall(TestLeft(rand));
+  PetscCall(PetscRandomDestroy(&rand));
+  WatchEnd();
+  failed = CheckReport("cuda_symbolic");
+  PetscCall(PetscFinalize());
+  return failed;
+}
