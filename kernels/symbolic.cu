@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(32 * WARPS) fill_kernel(SyncILUDeviceFill f, c
     for (int k = lane; k < TABLE; k += 32) table[k] = FREE;
     if (lane == 0) queue[0] = i;
     __syncwarp(); /* the table is free, and the queue has the row */
-    for (int step = 0; step <= f.levels && room; step++) {
+    for (int step = 0; step <= f.levels && first < last && room; step++) {
       for (int q = first; q < last && room; q += 32 / ROW_LANES) {
         const int own = q + lane / ROW_LANES, k = own < last ? queue[own] : 0;
         const int end = own < last ? f.ptr[k + 1] : 0;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(LATE_BLOCK)
       queue[0]                = i;
     }
     __syncthreads(); /* all of that is there */
-    for (int step = 0; step <= f.levels; step++) {
+    for (int step = 0; step <= f.levels && first < last; step++) {
       for (int q = first + (int)threadIdx.x / 32; q < last; q += LATE_BLOCK / 32) {
         const int k = queue[q], end = f.ptr[k + 1];
 

@@ -279,9 +279,31 @@
 #define SYNCILU_LEVEL_LONG 96
 
 /*
-   Fill: the logarithm of the places in the table of a warp, which may meet three quarters as many rows on its
-   way; of those in the tables in memory for rows that meet more; and bytes of such tables.
+   Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the most
+   entries of a row of L or U; the mean entries of a row of both up to which blocks are taken; and how many times
+   the entries there may be with the padding. On an H200 an application takes in blocks instead of by level 0.51
+   of the time (triangles, 7 entries a row), 0.29 and 0.37 (the same with one and two levels of fill, 11 and 16),
+   0.93 and 0.91 (tetrahedra, 14, and with one level, 34), 0.65 (elasticity, 39), but 0.97 (elasticity with one
+   level, 93) and 1.25 (tetrahedra with two, 72).
+
+   And entries of a row in its own block for which the smaller kernel has room; and the mean entries of a row
+   from which on a lane waits for eight at a time instead of four: triangles take 0.8 of the time with four,
+   tetrahedra and elasticity 0.85 with eight.
 */
+#define SYNCILU_BLOCKS_ROWS    16
+#define SYNCILU_BLOCKS_LONGEST 256
+#define SYNCILU_BLOCKS_ENTRIES 40.0
+#define SYNCILU_BLOCKS_PADDING 4.0
+#define SYNCILU_BLOCKS_INNER   16
+#define SYNCILU_BLOCKS_MEAN    5.0
+
+/*
+   Fill: the logarithm of the places in the table of a warp, which may meet three quarters as many rows on its
+   way, and half as many before its own; of those in the tables in memory for rows that meet more; and bytes of
+   such tables. With more levels than that the host looks for fill: each row is searched for on its own, again
+   and again through the same rows before it.
+*/
+#define SYNCILU_FILL_LEVELS 32
 #if !defined(SYNCILU_FILL_TABLE)
   #define SYNCILU_FILL_TABLE 9
   #define SYNCILU_FILL_LATE  14
@@ -295,10 +317,13 @@
 #define SYNCILU_COUNTER_INTS 32
 
 /*
-   Nanoseconds between two looks at the throttle (see syncfree.cuh), and levels from the throttle to the row.
+   Nanoseconds between two looks at the throttle (see syncfree.cuh), and levels from the throttle to the row, or
+   colors where rows are in blocks: 0.5 and 1.5 instead of 4 take 1.8 and 1.15 times as long on tetrahedra and
+   elasticity, and the same on triangles.
 */
 #define SYNCILU_THROTTLE_PAUSE  50
 #define SYNCILU_THROTTLE_LEVELS 3
+#define SYNCILU_THROTTLE_COLORS 4.0
 
 /*
    Levels from the throttle to the row in the factorization, with lists and without, at least. A row must

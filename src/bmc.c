@@ -502,7 +502,8 @@ PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt 
   PetscCall(PetscMalloc3(n, &block, n + 1, &begin, n, &row));
   for (PetscInt i = 0; i < n; i++) block[i] = -1;
   Cut(&g, NULL, PETSC_FALSE, block, &o->blocks);
-  if (o->blocks > 1 && size > 1 && Inside(&g, block) < SYNCILU_BMC_LOCAL) {
+  /* edges are counted by a PetscInt */
+  if (o->blocks > 1 && size > 1 && ptr[n] <= PETSC_MAX_INT / g.sides && Inside(&g, block) < SYNCILU_BMC_LOCAL) {
     o->matched = PETSC_TRUE;
     o->blocks  = 0;
     PetscCall(Number(&g, row));

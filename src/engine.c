@@ -114,7 +114,8 @@ static PetscBool SameIdentity(const SyncILUCSR *A, const SyncILUCSR *B)
 /* The symbolic phase on the host. */
 static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
 {
-  PetscInt *row = NULL;
+  PetscInt      *row = NULL;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(SyncILUPatternDestroy(&e->pattern));
@@ -123,8 +124,9 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
     e->blocks.size    = e->settings.block_size;
     PetscCall(SyncILUBlocksOrder(A, e->ops->reorder, &row, &e->blocks));
   }
-  PetscCall(SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern));
+  ierr = SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern);
   PetscCall(PetscFree(row));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,7 +326,10 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plans again, for another pattern or to have its arrays, with the same ordering, fill and settings. */
+/*
+   Plans again, for another pattern or to have its arrays, with the same fill and settings, and the ordering that
+   was given; one that the engine makes is made anew.
+*/
 static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
 {
   const PetscBool given = (PetscBool)(e->settings.ordering == SYNCILU_ORDERING_GIVEN);

@@ -114,30 +114,34 @@ static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
 */
 static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 {
-  SyncILUBlocks *blocks;
+  SyncILUBlocks  b = {.request = ordering}, *blocks;
   SyncILUShared *shared;
   PetscInt      *order = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&blocks));
-  blocks->request = ordering;
-  PetscCall(GetBlockSize(A, &blocks->size));
+  PetscCall(GetBlockSize(A, &b.size));
   PetscCall(FindShared(A, &shared));
   if (!shared || !shared->orders) {
     SyncILUSettings settings;
     SyncILUReorder  reorder;
     SyncILUCSR      csr = {.mem = PETSC_MEMTYPE_HOST};
     PetscBool       done, baij;
+    PetscErrorCode  ierr;
 
     PetscCall(GetSettings(A, &settings));
     PetscCall(GetRows(A, &baij, &csr.n, &csr.i, &csr.j));
-    PetscCall(SyncILUEngineGetReorder(&settings, csr.n, &reorder));
-    PetscCall(SyncILUBlocksOrder(&csr, reorder, &order, blocks));
-    if (order) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, csr.n, order, PETSC_OWN_POINTER, row));
-    else PetscCall(ISCreateStride(PETSC_COMM_SELF, csr.n, 0, 1, row));
+    ierr = SyncILUEngineGetReorder(&settings, csr.n, &reorder);
+    if (!ierr) ierr = SyncILUBlocksOrder(&csr, reorder, &order, &b);
+    if (!ierr) {
+      if (order) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, csr.n, order, PETSC_OWN_POINTER, row));
+      else PetscCall(ISCreateStride(PETSC_COMM_SELF, csr.n, 0, 1, row));
+    }
     PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, baij, &csr.n, &csr.i, &csr.j, &done));
+    PetscCall(ierr);
   } else PetscCall(ISCreateStride(PETSC_COMM_SELF, A->rmap->n, 0, 1, row));
   PetscCall(ISDuplicate(*row, col)); /* MatReorderForNonzeroDiagonal() changes the columns alone */
+  PetscCall(PetscNew(&blocks));
+  *blocks = b;
   PetscCall(Describe(A, blocks, *row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

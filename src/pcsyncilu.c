@@ -204,6 +204,20 @@ static PetscErrorCode WantIndexSets(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An ordering that the factor has made is nobody's to keep: index sets are made from now on. */
+static PetscErrorCode Keep(PC pc, PetscBool flg)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  if (flg && !s->keep && s->ordered && s->ilu->setupcalled) {
+    PetscCall(PCReset(s->ilu));
+    pc->setupcalled = PETSC_FALSE;
+  }
+  s->keep = flg;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A preconditioner that was set up is set up anew, as by PCFactorSetLevels(). */
 static PetscErrorCode SettingsChanged_SyncILU(PC pc)
 {
@@ -222,7 +236,7 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->shared->settings;
   PetscInt        size   = s->shared->bmc_size;
-  PetscBool       inplace, same, ordered, reorder, sized;
+  PetscBool       inplace, same, ordered, reorder, sized, keep;
   const char     *prefix;
 
   PetscFunctionBegin;
@@ -231,7 +245,9 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_nonzeros_along_diagonal", &reorder));
-  PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, prefix, "-pc_factor_reuse_ordering", &s->keep, NULL));
+  keep = s->keep;
+  PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, prefix, "-pc_factor_reuse_ordering", &keep, NULL));
+  PetscCall(Keep(pc, keep));
   if (ordered || reorder) PetscCall(WantIndexSets(pc));
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscCall(PCSyncILUSetFromOptionsWithShared(s->ilu, s->ilu->ops->setfromoptions, PetscOptionsObject, s->container));
@@ -353,7 +369,7 @@ static PetscErrorCode PCFactorSetReuseOrdering_SyncILU(PC pc, PetscBool flg)
 
   PetscFunctionBegin;
   PetscCall(PCFactorSetReuseOrdering(s->ilu, flg));
-  s->keep = flg;
+  PetscCall(Keep(pc, flg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -237,6 +237,96 @@ static PetscErrorCode TestAuto(const Rows *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Solutions with blocks of so many rows, against the host's in the same ordering, and the same again. */
+static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks)
+{
+  enum {
+    RHS = 6
+  };
+  const SyncILUFill  fill = {levels, 0};
+  Mat                A;
+  SyncILUCSR         csr    = {.mem = PETSC_MEMTYPE_HOST};
+  Arrays             arrays = {&csr, NULL};
+  SyncILUSource      source;
+  SyncILUEngine      e[2];
+  PetscBool          done;
+  const PetscScalar *values;
+  PetscScalar       *b, *x[3];
+  char               what[160], view[4096];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(what, sizeof(what), "%s of %" PetscInt_FMT " rows, blocks of %" PetscInt_FMT ", %" PetscInt_FMT " levels", pattern, n, size, levels));
+  Watch("%s", what);
+  PetscCall(GenerateMatrix(pattern, n, rand, &A));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr.n, &csr.i, &csr.j, &done));
+  n       = csr.n;
+  csr.nnz = csr.i[n];
+  PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  csr.a = values;
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(PetscMalloc4(RHS * n, &b, RHS * n, &x[0], RHS * n, &x[1], RHS * n, &x[2]));
+  for (PetscInt i = 0; i < RHS * n; i++) PetscCall(PetscRandomGetValue(rand, b + i));
+  for (int k = 0; k < 2; k++) {
+    SyncILUSettings settings;
+
+    SyncILUSettingsInitialize(&settings);
+    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
+    settings.solve      = k ? SYNCILU_SOLVE_ELL : SYNCILU_SOLVE_AUTO;
+    settings.ordering   = SYNCILU_ORDERING_BMC;
+    settings.block_size = size;
+    PetscCall(SyncILUEngineCreate(&settings, n, &source, NULL, NULL, fill, &e[k]));
+    PetscCall(EngineFactorUnshifted(e[k], &csr, NULL, 0.0));
+    CHECK(e[k]->status.row < 0, "%s: row %" PetscInt_FMT " breaks down", what, e[k]->status.row);
+  }
+  CHECK(!e[1]->pattern.lptr, "%s: the symbolic phase was the host's", what);
+  PetscCall(EngineView(e[1], view, sizeof(view)));
+  *blocks += CheckViewSays(view, "order", "by block");
+  for (int trans = 0; trans < 2; trans++) {
+    for (PetscInt nrhs = 1; nrhs <= RHS; nrhs += RHS - 1) {
+      PetscReal worst = 0.0;
+      PetscBool same;
+
+      for (int k = 0; k < 3; k++) PetscCall(SyncILUEngineSolve(e[k > 0], trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, n, x[k], n, PETSC_MEMTYPE_HOST));
+      for (PetscInt r = 0; r < nrhs; r++) {
+        PetscReal most = 0.0, apart = 0.0;
+
+        for (PetscInt i = r * n; i < (r + 1) * n; i++) {
+          most  = PetscMax(most, PetscAbsScalar(x[0][i]));
+          apart = PetscMax(apart, PetscAbsScalar(x[0][i] - x[1][i]));
+        }
+        worst = PetscMax(worst, n ? apart / most : 0.0);
+      }
+      CHECK(worst <= 1e-12, "%s: %d right-hand sides%s differ by %g", what, (int)nrhs, trans ? ", transposed," : "", (double)worst);
+      PetscCall(PetscArraycmp(x[1], x[2], nrhs * n, &same));
+      CHECK(same, "%s: %d right-hand sides%s have other bits the second time", what, (int)nrhs, trans ? ", transposed," : "");
+    }
+  }
+  for (int k = 0; k < 2; k++) PetscCall(SyncILUEngineDestroy(&e[k]));
+  PetscCall(PetscFree4(b, x[0], x[1], x[2]));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &csr.i, &csr.j, &done));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSolves(PetscRandom rand)
+{
+  const char *const patterns[] = {"5pt",       "7pt_random", "15pt",     "15pt_rcm", "27pt",   "elasticity",
+                                  "triangles", "random",     "powerlaw", "arrow",    "blocks", "tridiagonal"};
+  const PetscInt    n          = small ? 400 : 20000;
+  PetscInt          blocks     = 0;
+
+  PetscFunctionBegin;
+  for (int p = 0; p < 12; p++) {
+    for (PetscInt levels = 0; levels < 2; levels++) {
+      if (levels && (p == 8 || p == 9)) continue; /* dense rows fill up */
+      for (PetscInt size = 5; size <= 32; size += 9) PetscCall(TestSolve(patterns[p], n, size, levels, rand, &blocks));
+    }
+  }
+  CHECK(blocks > 30, "blocks in %" PetscInt_FMT " cases alone", blocks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the host is to say: rows that lack their diagonal, and columns that do not ascend. */
 static PetscErrorCode TestLeft(PetscRandom rand)
 {
@@ -303,6 +393,7 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(TestLeft(rand));
+  PetscCall(TestSolves(rand));
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();
   failed = CheckReport("cuda_symbolic");

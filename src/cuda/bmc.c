@@ -206,6 +206,10 @@ static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *color
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &most));
   while ((PetscInt64)1 << bits < b->usual) bits++;
+  if (bits > 30) {
+    PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d blocks, indices on the device are 32 bits wide", b->usual));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (int time = 0; time <= SYNCILU_BMC_COLORINGS; time++) {
     PlanLaunch(SyncILUKernelColorKeys(b->blocks, b->usual, bits, *colors, color, key, plan->stream));
     PlanCall(SortBy(plan, b->blocks, time ? *colors : 1 << bits, key, order));
@@ -220,23 +224,31 @@ static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *color
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows by color, by block and by number. */
-static PetscErrorCode Permute(Plan *plan, const Blocks *b, int *row, int *colors)
+/* The rows by color, by block and by number, and where the blocks begin then. */
+static PetscErrorCode Permute(Plan *plan, const Blocks *b)
 {
   const int    mark = plan->scratch.n;
   const size_t n    = (size_t)b->blocks * sizeof(int);
   int         *color, *order, *place, *key;
 
   PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)b->g.n * sizeof(int), &plan->row));
+  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  PlanCall(PlanAlloc(plan, &plan->memory, n + sizeof(int), &plan->block));
+  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  plan->col    = plan->row;
+  plan->blocks = b->blocks;
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &color));
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &order));
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)b->g.n * sizeof(int), &key));
-  PlanCall(Colors(plan, b, color, colors));
-  PlanCall(SortBy(plan, b->blocks, PetscMax(*colors - 1, 0), color, order));
+  PlanCall(Colors(plan, b, color, &plan->colors));
+  PlanCall(SortBy(plan, b->blocks, PetscMax(plan->colors - 1, 0), color, order));
+  PlanLaunch(SyncILUKernelBlockLengths(b->blocks, b->begin, order, plan->block, plan->stream));
+  PlanCall(PlanOffsets(plan, b->blocks, plan->block, NULL));
   PlanLaunch(SyncILUKernelInvert(b->blocks, order, place, plan->stream));
   PlanLaunch(SyncILUKernelGather(b->g.n, place, b->block, key, plan->stream));
-  PlanCall(SortBy(plan, b->g.n, PetscMax(b->blocks - 1, 0), key, row));
+  PlanCall(SortBy(plan, b->g.n, PetscMax(b->blocks - 1, 0), key, plan->row));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,22 +259,20 @@ static PetscErrorCode Permute(Plan *plan, const Blocks *b, int *row, int *colors
    Not Collective
 
    Input Parameters:
-+  plan - the plan, whose scratch is used and whose ticket is there
++  plan - the plan, which gets the ordering
 .  g    - rows of a matrix on the device, their columns ascending; with two sides unless its pattern is symmetric
 .  nnz  - its entries
 -  size - most rows of a block, at least 1
 
-   Output Parameters:
-+  row    - at each position, on the device
--  blocks - what the ordering is
+   Output Parameter:
+.  blocks - what the ordering is
 */
-PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt size, int *row, SyncILUBlocks *blocks)
+PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt size, SyncILUBlocks *blocks)
 {
   const int    mark    = plan->scratch.n;
   const size_t n       = (size_t)g.n + 1;
   Blocks       b       = {.g = g, .nnz = nnz, .size = (int)PetscMin(size, PetscMax(g.n, 1))};
   int **const  array[] = {&b.head, &b.full, &b.at, &b.block, &b.begin};
-  int          colors;
 
   PetscFunctionBegin;
   for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), array[k]));
@@ -279,10 +289,10 @@ PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt 
     PlanCall(Number(plan, &b, numbering));
     PlanCall(Cut(plan, &b, numbering));
   }
-  PlanCall(Permute(plan, &b, row, &colors));
+  PlanCall(Permute(plan, &b));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   blocks->size   = size;
   blocks->blocks = b.blocks;
-  blocks->colors = colors;
+  blocks->colors = plan->colors;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -103,6 +103,8 @@ typedef struct {
   /* triangles of L and of U whose storage gives columns and values back, else NULL */
   const Triangle *holder[2];
   int            *row, *col; /* the ordering; NULL if it is the natural one */
+  /* of the ordering bmc, if the plan has made it: where its blocks begin, how many, and of how many colors */
+  int *block, blocks, colors;
   /* where each entry of the pattern stands in the matrix; NULL: at the same place */
   int                    *map;
   PetscBool               mapped; /* the map is filled */
@@ -173,7 +175,7 @@ PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
 /* symbolic.c: the symbolic phase; bmc.c: an ordering of its own. */
 
 PETSC_INTERN PetscErrorCode PlanSymbolic(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
-PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscInt, int *, SyncILUBlocks *);
+PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscInt, SyncILUBlocks *);
 PETSC_INTERN int            BitsOf(int);
 
 /* values.c: the values of a matrix on the device, and room for those of a factor on the pattern. */

@@ -3,10 +3,11 @@
 */
 #include "cuda.h"
 #include "../../kernels/factor.h"
+#include "../../kernels/storage.h"
 
 /*
-   The order of the rows: that of the triangle of L, unless it is by tiles. The rows of a warp must be of one
-   level.
+   The order of the rows: that of the triangle of L, unless it is by tiles or blocks. The rows of a warp must be
+   of one level; where they are by level alone, those of a level are sorted by width, as slices would have them.
 */
 PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
 {
@@ -15,8 +16,19 @@ PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
 
   PetscFunctionBegin;
   if (f->L->order.tiles) {
+    int bits = 0;
+
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
-    PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, 0, &r->order));
+    if (!plan->tiled && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1)) {
+      SyncILUDeviceTriangle t;
+      int                   lanes, polls;
+
+      PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &t));
+      PlanCall(EllLanesAtOnce(plan, PART_L, t, &lanes, &polls));
+      PlanLaunch(SyncILUKernelSliceKeys(t, lanes, PetscMax(polls, SYNCILU_POLLS) << lanes, level, plan->stream));
+      bits = SYNCILU_WIDTH_BITS;
+    }
+    PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, bits, &r->order));
   } else r->order = f->L->order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -108,7 +108,8 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SyncILUSolves[L->ops->type], 1 << L->lanes, 1 << U->lanes));
   if (d->narrow[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->narrow));
-  if (L->order.tiles) PetscCall(TilesView(&d->plan, viewer));
+  if (d->plan.tiled) PetscCall(TilesView(&d->plan, viewer));
+  else if (L->order.tiles) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by block, a warp each\n"));
   else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
                                      L->order.numerical ? "numerical"

@@ -1,8 +1,10 @@
 /*
    Solve strategy ell: the rows in slices of 32 lanes, in the order in which they are solved for. Where the
-   plan is tiled, a slice is a tile.
+   plan is tiled, a slice is a tile; where it has ordered the rows by blocks, a slice may be a block.
 */
 #include "cuda.h"
+#include "../../kernels/bmc.h"
+#include "../../kernels/order.h"
 #include "../../kernels/solve_ell.h"
 #include "../../kernels/storage.h"
 
@@ -263,6 +265,58 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 }
 
 /*
+   The triangle in the blocks of the ordering that the plan has made, if these suit it: a row has one lane, which
+   goes through its entries one by one, and as many places for them as the longest row of its block needs.
+*/
+static PetscErrorCode CreateInBlocks(Triangle *t, Ell *e)
+{
+  Plan           *plan = t->plan;
+  const PetscBool down = (PetscBool)(t->part == PART_U || t->part == PART_LT);
+  const int       n = plan->pattern.n, memory = t->memory.n;
+  Order          *order = &t->order;
+  int            *most;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(order, sizeof(*order)));
+  order->tiles = plan->blocks;
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)n * sizeof(int), &order->row));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->blocks * sizeof(*order->slice), &order->slice));
+  PlanLaunch(SyncILUKernelIota(n, down, order->row, plan->stream));
+  PlanLaunch(SyncILUKernelBlockSlices(n, plan->blocks, plan->block, down, order->slice, plan->stream));
+  order->level_rows = (double)n / PetscMax(plan->colors, 1);
+  order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_COLORS);
+  Begin(t->rows, order, 0, 0, e);
+  e->ell.blocks = down ? SYNCILU_BLOCKS_DOWN : SYNCILU_BLOCKS_UP;
+  e->ell.outer  = t->rows.entries > SYNCILU_BLOCKS_MEAN * n ? 2 * SYNCILU_POLLS : SYNCILU_POLLS;
+  PlanCall(Cut(plan, &t->memory, t->rows, order, NULL, INT_MAX, e));
+  if (Padded(e, t->rows, SYNCILU_BLOCKS_PADDING)) {
+    PetscCall(PlanRelease(plan, &t->memory, memory));
+    PetscCall(PetscMemzero(order, sizeof(*order)));
+    e->ell.blocks = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(Finish(plan, &t->memory, t->rows, order, e));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
+  CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
+  PlanLaunch(SyncILUKernelInnerMost(e->ell, most, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &e->ell.inner, most, sizeof(*most)));
+  t->lanes = 0;
+  t->row   = order->row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a triangle may be taken in blocks. */
+static PetscBool MayBeInBlocks(const Triangle *t)
+{
+  const Plan     *plan = t->plan;
+  const PetscInt  size = plan->settings->block_size;
+  const PetscBool free = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_AUTO && !plan->settings->vector_size);
+
+  if (plan->nnz > SYNCILU_BLOCKS_ENTRIES * plan->pattern.n) return PETSC_FALSE;
+  return (PetscBool)(plan->block && free && size <= 32 && size >= SYNCILU_BLOCKS_ROWS && t->rows.longest <= SYNCILU_BLOCKS_LONGEST);
+}
+
+/*
    Transposes of a symmetric pattern take tiles and orders from their end. Otherwise columns may have any
    number of entries, and the transpose is planned by level where the triangle is in tiles; it is, too, where
    slices end with levels, which an order from its end does not know.
@@ -275,9 +329,11 @@ static PetscErrorCode Create_Ell(Triangle *t)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
-  t->data  = e;
+  t->data = e;
+  if (MayBeInBlocks(t)) PlanCall(CreateInBlocks(t, e));
+  if (e->ell.blocks) PetscFunctionReturn(PETSC_SUCCESS);
   t->lanes = tiled ? plan->tile_lanes : EllLanes(plan, t->part);
-  if (!tiled && (!t->of || plan->tiled || ((const Ell *)t->of->data)->ell.by_level)) PlanCall(CreateByLevel(t, e));
+  if (!tiled && (!t->of || plan->tiled || ((const Ell *)t->of->data)->ell.by_level || ((const Ell *)t->of->data)->ell.blocks)) PlanCall(CreateByLevel(t, e));
   else {
     if (!tiled) PlanCall(OrderReverse(plan, &t->memory, &t->of->order, &t->order));
     else if (t->of) PlanCall(OrderReverseTiles(plan, &t->memory, &t->of->order, &t->order));

@@ -175,7 +175,8 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
     const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
     const int    levels = plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 
-    if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
+    if (e && e->ell.blocks) time += plan->colors * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
+    else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
     else time += levels * hop;
   }
   return 1e-6 * time;
@@ -200,7 +201,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
 */
 PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
 {
-  const int    levels = plan->tiled ? plan->tile_levels[0] : plan->levels[0];
+  const int    levels = plan->tiled ? plan->tile_levels[0] : L->order.tiles ? plan->colors : plan->levels[0];
   const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
 
   PetscFunctionBegin;
@@ -263,7 +264,7 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
 
   PetscFunctionBegin;
   advice[0] = 0;
-  if (plan->tiled || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->tiled || plan->block || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
   if (FewPay((double)plan->pattern.n, (double)plan->nnz, ChainTime(plan, L, U), ms)) {
     PetscCall(
       PetscSNPrintf(advice, len,

@@ -146,10 +146,7 @@ static PetscErrorCode MakeOrdering(Plan *plan, const Rows *m, SyncILUBlocks *blo
     graph.ptr[1] = t.ptr;
     graph.col[1] = t.col;
   }
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)m->n * sizeof(int), &plan->row));
-  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
-  plan->col = plan->row;
-  PlanCall(PlanOrderBMC(plan, graph, m->nnz, plan->settings->block_size, plan->row, blocks));
+  PlanCall(PlanOrderBMC(plan, graph, m->nnz, plan->settings->block_size, blocks));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,11 +223,15 @@ static PetscErrorCode SearchFill(Plan *plan, SyncILUDeviceFill f)
     CallCUDA(cudaMemsetAsync(count, 0, sizeof(int), plan->stream));
     if (!round) PlanLaunch(SyncILUKernelSearchFillMore(f, list, rows, late, count, plan->stream));
     else {
-      const int    inner = plan->scratch.n, size = PetscMin(SYNCILU_FILL_LATE + 3 * (round - 1), 30);
+      const int    inner = plan->scratch.n, size = SYNCILU_FILL_LATE + 3 * (round - 1);
       const size_t table  = 2 * sizeof(int) << size;
       const int    tables = (int)PetscMin((size_t)rows, PetscMax((size_t)SYNCILU_FILL_MEMORY / table, 1));
       int         *memory;
 
+      if (size > 30) {
+        PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d rows meet too many others in the search for fill", rows));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
       PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)tables * table, &memory));
       PlanLaunch(SyncILUKernelSearchFillLate(f, list, rows, size, tables, memory, late, count, plan->stream));
       PetscCall(PlanRelease(plan, &plan->scratch, inner));
@@ -309,13 +310,17 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
 /* The symbolic phase on the device; regular: the host has no row to name. */
 PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
 {
-  const int levels = (int)PetscMin(e->fill.levels, INT_MAX - 1);
+  const int levels = (int)PetscMin(e->fill.levels, SYNCILU_FILL_LEVELS + 1);
   PetscInt  added  = 0;
   Rows      m, p;
   int      *ptr;
 
   PetscFunctionBegin;
   *regular = PETSC_FALSE;
+  if (levels > SYNCILU_FILL_LEVELS) {
+    PetscCall(PetscInfo(NULL, "Symbolic phase on the host: %" PetscInt_FMT " levels of fill\n", e->fill.levels));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PlanCall(PlanBegin(plan, A->n, A->nnz, &ptr));
   PlanCall(GetRows(plan, A, &m));
   PlanCall(LookThrough(plan, &m));
