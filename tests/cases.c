@@ -252,8 +252,9 @@ PetscBool CaseOrderIs(RowOrder order, const char *view)
 
   if (!value) return PETSC_FALSE;
   (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(value, "\n"), value);
-  /* auto may take a cluster for such a grid, where the device has one */
+  /* auto may take a cluster for a grid whose rows have several lanes, where the device has one */
   if (order == ORDER_SKEWED && CheckViewSays(view, "solve", "cluster")) order = ORDER_ROWS;
+  if (order == ORDER_TILES && CheckViewSays(view, "solve", "cluster") && !strstr(view, "cluster, lanes a row: L 1,")) order = ORDER_ROWS;
   if (order == ORDER_ROWS) return (PetscBool) !!strncmp(line, "by level of ", strlen("by level of "));
   return (PetscBool)(!strncmp(line, orders[order].begins, strlen(orders[order].begins)) && strstr(line, orders[order].has));
 }

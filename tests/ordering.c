@@ -403,6 +403,50 @@ static PetscErrorCode TestOptions(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A kept ordering is that of the matrix it was made for, as in PETSc's ILU, whenever it is said to be kept. */
+static PetscErrorCode TestKept(PetscRandom rand)
+{
+  const char *const types[] = {PCILU, PCSYNCILU};
+  Mat               A[2];
+  Vec               x, y[2];
+  PetscReal         norm, apart;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("5pt:12x12", 0, rand, &A[0]));
+  PetscCall(GenerateMatrix("5pt_random:12x12", 0, rand, &A[1]));
+  PetscCall(MatCreateVecs(A[0], &x, &y[0]));
+  PetscCall(VecDuplicate(y[0], &y[1]));
+  PetscCall(VecSetRandom(x, rand));
+  for (int late = 0; late < 3; late++) { /* 2: not at all */
+    for (int t = 0; t < 2; t++) {
+      PC pc;
+
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+      PetscCall(PCSetType(pc, types[t]));
+      PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGBMC));
+      if (late == 0) PetscCall(PCFactorSetReuseOrdering(pc, PETSC_TRUE));
+      PetscCall(PCSetOperators(pc, A[0], A[0]));
+      PetscCall(PCSetUp(pc));
+      if (late == 1) PetscCall(PCFactorSetReuseOrdering(pc, PETSC_TRUE));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCSetOperators(pc, A[1], A[1]));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCApply(pc, x, y[t]));
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(VecNorm(y[0], NORM_2, &norm));
+    PetscCall(VecAXPY(y[1], -1.0, y[0]));
+    PetscCall(VecNorm(y[1], NORM_2, &apart));
+    CHECK(apart <= 1e-12 * norm, "ordering %s: %g of %g apart", late == 2 ? "made anew" : late ? "kept later" : "kept", (double)apart, (double)norm);
+  }
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatDestroy(&A[k]));
+    PetscCall(VecDestroy(&y[k]));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscRandom rand;
@@ -420,6 +464,7 @@ int main(int argc, char **argv)
   PetscCall(TestBlockRows(rand));
   PetscCall(TestFactorizations());
   PetscCall(TestOptions(rand));
+  PetscCall(TestKept(rand));
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("ordering");
   PetscCall(PetscFinalize());
