@@ -281,9 +281,9 @@
 /*
    Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the most
    entries of a row of L or U; the mean entries of a row of both up to which blocks are taken; and how many times
-   the entries there may be with the padding. On an H200 an application takes in blocks instead of by level 0.51
-   of the time (triangles, 7 entries a row), 0.29 and 0.37 (the same with one and two levels of fill, 11 and 16),
-   0.93 and 0.91 (tetrahedra, 14, and with one level, 34), 0.65 (elasticity, 39), but 0.97 (elasticity with one
+   the entries there may be with the padding. On an H200 an application takes in blocks instead of by level
+   0.51 of the time (triangles, 7 entries a row), 0.29 and 0.37 (the same with one and two levels of fill, 11
+   and 16), 0.93 and 0.91 (tetrahedra, 14, and with one level, 34), 0.65 (elasticity, 39), but 0.97 (elasticity with one
    level, 93) and 1.25 (tetrahedra with two, 72).
 
    And entries of a row in its own block for which the smaller kernel has room; and the mean entries of a row

@@ -32,7 +32,7 @@ static PetscErrorCode CountLevels(const SyncILUCSR *A, PetscBool lower, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says what speaks for the ordering that was taken: levels of L and U as they are, and what two orderings take. */
+/* Says what speaks for the ordering that was taken: levels of L and U, and what two orderings take. */
 PetscErrorCode SyncILUBlocksWhy(const PetscInt levels[2], const double ms[2], SyncILUBlocks *blocks)
 {
   PetscFunctionBegin;

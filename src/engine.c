@@ -327,8 +327,8 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
 }
 
 /*
-   Plans again, for another pattern or to have its arrays, with the same fill and settings, and the ordering that
-   was given; one that the engine makes is made anew.
+   Plans again, for another pattern or to have its arrays, with the same fill and settings, and the ordering
+   that was given; one that the engine makes is made anew.
 */
 static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
 {

@@ -109,8 +109,8 @@ static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
 }
 
 /*
-   One of our orderings of a matrix. Where the factor makes it itself, the index sets hold nothing but the place,
-   and what they are composed with says what is asked for.
+   One of our orderings of a matrix. Where the factor makes it itself, the index sets hold nothing but the
+   place, and what they are composed with says what is asked for.
 */
 static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 {
@@ -162,10 +162,10 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    leave shorter chains and cost more iterations; a size of 1 is multicolor ordering.
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
-   space-filling curve does, and elsewhere from one in which rows are paired along the entries again and again. Successive rows with the same columns, such
-   as the unknowns of a point, stay together if a block has room for them. The pattern need not be symmetric.
-   The ordering is the same from run to run, and the same on the host and on a GPU, where `PCSYNCILU` makes
-   it.
+   space-filling curve does, and elsewhere from one in which rows are paired along the entries again and
+   again. Successive rows with the same columns, such as the unknowns of a point, stay together if a block has
+   room for them. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
+   the host and on a GPU, where `PCSYNCILU` makes it.
 
    Rows and columns that are full, or nearly so, come last: before others, each of those would be updated with
    all of their entries.

@@ -265,8 +265,9 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 }
 
 /*
-   The triangle in the blocks of the ordering that the plan has made, if these suit it: a row has one lane, which
-   goes through its entries one by one, and as many places for them as the longest row of its block needs.
+   The triangle in the blocks of the ordering that the plan has made, if these suit it: a row has one lane,
+   which goes through its entries one by one, and as many places for them as the longest row of its block
+   needs.
 */
 static PetscErrorCode CreateInBlocks(Triangle *t, Ell *e)
 {

@@ -43,7 +43,7 @@ static PetscErrorCode LookThrough(Plan *plan, Rows *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the pattern of rows that were looked through is symmetric. Without all diagonals nobody asks further. */
+/* Whether the pattern of rows that were looked through is symmetric; not if diagonals are missing. */
 static PetscErrorCode IsSymmetric(Plan *plan, const Rows *m, PetscBool *symmetric)
 {
   const int                  mark = plan->scratch.n;
