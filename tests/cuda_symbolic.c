@@ -355,7 +355,7 @@ static PetscErrorCode TestLeft(PetscRandom rand)
 
 int main(int argc, char **argv)
 {
-  const PetscInt rows[] = {0, 1, 33, 150, 3000}, sizes[] = {1, 2, 7, 32, 4000};
+  const PetscInt rows[] = {0, 1, 33, 90, 3000}, sizes[] = {1, 2, 7, 32, 4000};
   PetscRandom    rand;
   PetscBool      missing;
   int            failed;
@@ -374,7 +374,7 @@ int main(int argc, char **argv)
         Rows m;
 
         PetscCall(RowsCreate(GeneratePatterns[p], rows[r], rand, (PetscBool)holes, &m));
-        for (int levels = 0; levels < 4; levels++) {
+        for (int levels = 0; levels < (small ? 3 : 4); levels++) {
           const SyncILUFill fill = {levels, 1};
 
           if (m.csr.nnz > 40 * m.csr.n && levels > 1 && m.csr.n > 300) continue; /* the host would take long */
