@@ -2,6 +2,7 @@
    Block multicolor orderings, made as src/bmc.c makes them.
 */
 #include "bmc.h"
+#include "counting.cuh"
 #include "entries.cuh"
 #include "launch.cuh"
 #include "tuning.h"
@@ -40,7 +41,7 @@ __global__ void unlike_kernel(SyncILUDeviceGraph g, int *__restrict__ first)
   if (mine && t % ROW_LANES == 0) first[i] = same ? 0 : i;
 }
 
-/* head: the first of successive rows that are alike, which are so many groups as they fill. */
+/* head: on entry the first of the successive rows with the same columns; then the first of the row's group. */
 __global__ void groups_kernel(SyncILUDeviceGraph g, int size, int *__restrict__ head, int *__restrict__ full)
 {
   const long long i = global_thread();
@@ -89,8 +90,9 @@ __global__ void jumps_kernel(int n, int size, const int *__restrict__ usual, con
 }
 
 /*
-   After so many rounds as a number has bits, the first positions that many blocks begin at are marked. Who
-   sees a mark of this round marks one more than it must, which is right as well.
+   Pointer doubling. Before round r = 0, 1, ... the first 2^r blocks are marked where they begin, and jump leads
+   from the beginning of a block to that of the 2^r-th one behind it; twice will lead twice as far. A thread may
+   see a mark that was made in this round. Then it marks the beginning of a block that is still farther on.
 */
 __global__ void double_kernel(int n, const int *__restrict__ jump, int *__restrict__ twice, int *mark)
 {
@@ -142,14 +144,7 @@ __global__ void inside_kernel(SyncILUDeviceGraph g, int size, const int *__restr
     for (int o = ROW_LANES / 2; o; o >>= 1) others += __shfl_xor_sync(lanes, others, o);
     if (t % ROW_LANES == 0) sum[1] += min(others, size - 1);
   }
-  typedef cub::BlockReduce<unsigned long long, SYNCILU_BLOCK> Sum;
-  __shared__ typename Sum::TempStorage                        storage;
-  for (int k = 0; k < 2; k++) {
-    const unsigned long long total = Sum(storage).Sum(sum[k]);
-
-    if (threadIdx.x == 0) atomicAdd(counts + k, total);
-    __syncthreads(); /* storage is used again */
-  }
+  add_pair(sum, counts);
 }
 
 __global__ void heads_kernel(int n, const int *__restrict__ head, int *__restrict__ is)
@@ -168,7 +163,7 @@ __global__ void clusters_kernel(int n, const int *__restrict__ head, int *__rest
   if (i == n - 1 || head[i + 1] != head[i]) rows[cluster[head[i]]] = (int)i + 1 - head[i];
 }
 
-/* Rows behind the first of their group count it too. */
+/* For rows behind the first of their group, the groups that begin before them include their own. */
 __global__ void cluster_of_kernel(int n, const int *__restrict__ head, int *__restrict__ cluster)
 {
   const long long i = global_thread();
@@ -202,15 +197,7 @@ __global__ void edge_begins_kernel(int clusters, int bits, const Key *__restrict
 {
   const long long c = global_thread();
 
-  if (c > clusters) return;
-  int lo = 0, hi = *sums;
-  while (lo < hi) {
-    const int mid = lo + (hi - lo) / 2;
-
-    if (key[mid] < (Key)c << bits) lo = mid + 1;
-    else hi = mid;
-  }
-  begin[c] = lo;
+  if (c <= clusters) begin[c] = first_not_less(key, *sums, (Key)c << bits);
 }
 
 struct Add {
@@ -286,7 +273,7 @@ __global__ void merge_kernel(int clusters, const int *__restrict__ mate, const i
   const long long c = global_thread();
 
   if (c >= clusters) return;
-  /* what those behind have counts leaders alone, and none of them writes what another reads */
+  /* to[c] is the number of leaders before c: the place of the pair that c leads */
   if (mate[c] < 0) merged_rows[to[c]] = rows[c];
   else if (mate[c] > c) merged_rows[to[c]] = rows[c] + rows[mate[c]];
 }
@@ -381,7 +368,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
   if (t >= (Ticket)blocks) return;
   const int turn = (int)t, b = order[turn], first = begin[b], last = begin[b + 1], lane = threadIdx.x & 31;
-  for (int window = 0;; window += 64) { /* there is a color for it before there are more than rows of neighbours */
+  for (int window = 0;; window += 64) { /* ends: with fewer than 64 k neighbours one of 64 k colors is free */
     Key used = 0;
 
     for (int r = first; r < last; r += 32 / ROW_LANES) {

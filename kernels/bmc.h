@@ -15,22 +15,22 @@ extern "C" {
 extern cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph, int size, int *head, int *full, cudaStream_t);
 
 /*
-   The rows of a numbering, NULL: as they are, full ones behind the others and both in their order; and how many
-   are not full, which counts stands for.
+   The rows in the order of a numbering (NULL: in their own), those of full groups behind all others. *usual:
+   how many rows are not in full groups.
 */
-extern cudaError_t SyncILUKernelFullLast(void *workspace, size_t *bytes, int n, const int *numbering, const int *full, int *at, int *counts, cudaStream_t);
+extern cudaError_t SyncILUKernelFullLast(void *workspace, size_t *bytes, int n, const int *numbering, const int *full, int *at, int *usual, cudaStream_t);
 
 /*
-   Cuts blocks of at most so many rows from a numbering at[] whose last rows, from usual[0] on, are full: the
-   block of each row, where each begins in at[], with room for n + 1, and in blocks[] the number of all and of
-   those that are not full.
+   Cuts at[], whose rows from position *usual on are full, into blocks of at most so many rows: the block of
+   each row; where each block begins in at[], with room for n + 1; blocks[0], their number, and blocks[1], the
+   number of those whose rows are not full.
 */
 extern cudaError_t SyncILUKernelCut(void *workspace, size_t *bytes, int n, int size, const int *usual, const int *at, const int *head, int *block, int *begin,
                                     int *blocks, cudaStream_t);
 
 /*
-   Entries beside the diagonal that are in blocks before number usual[0], and for how many these have room; zero
-   before.
+   Of the rows in blocks before number *usual: counts[0], their entries beside the diagonal that are in the
+   block of the row, and counts[1], for how many of its entries a block has room; zero before.
 */
 extern cudaError_t SyncILUKernelInside(SyncILUDeviceGraph, int size, const int *block, const int *usual, unsigned long long *counts, cudaStream_t);
 
@@ -41,8 +41,9 @@ extern cudaError_t SyncILUKernelInside(SyncILUDeviceGraph, int size, const int *
 extern cudaError_t SyncILUKernelClusters(void *workspace, size_t *bytes, int n, const int *head, int *cluster, int *clusters, int *rows, cudaStream_t);
 
 /*
-   Edges between clusters, one for each entry of the graph, with keys of twice so many bits; those inside of a
-   cluster or of full rows are of no cluster.
+   Edges between clusters, one for each entry of the graph. A key has the one cluster in its upper bits, the
+   other in its lower ones, so many bits for each. Entries inside of a cluster or of full rows get the highest
+   key, which is no edge.
 */
 extern cudaError_t SyncILUKernelEdges(SyncILUDeviceGraph, int nnz, int bits, const int *cluster, const int *full, unsigned long long *key, int *weight,
                                       cudaStream_t);
@@ -85,7 +86,7 @@ extern cudaError_t SyncILUKernelColorKeys(int blocks, int usual, int bits, int c
 extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int *block, const int *begin, const int *at, const int *order, const int *place,
                                       int *color, unsigned long long *ticket, int *colors, cudaStream_t);
 
-/* The rows of each block in an order of the blocks. */
+/* How many rows the blocks have, in that order. */
 extern cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t);
 
 /* The most entries of a row with a position in its own slice; zero before. */

@@ -11,11 +11,12 @@ namespace syncilu
 {
 
 /*
-   A warp a block, a lane a row. First come the entries of other blocks, OUTER of each row together. Then the
-   rows follow from each other: one after the other is passed on by a shuffle, and subtracted by those that
-   have an entry for it. Entries stand in the order in which their rows are solved for (not DOWN), or from the
-   last to the first. No row has more than KEPT entries of its own block, which are kept in shared memory: a
-   wait for memory there would be one for all rows.
+   A warp solves for a block, each lane for a row. First the entries of other blocks are subtracted, OUTER of
+   each row at a time. Then the rows of the block are finished one after the other: a shuffle hands the
+   solution of a row to all lanes, and those that have an entry for it subtract. The entries of a row are
+   stored in the order in which their rows are solved for, or, if DOWN, in the opposite order. A row has at
+   most KEPT entries of its own block. They are kept in shared memory, since a load from device memory by one
+   lane would stall all.
 
    Progress: other blocks that are waited for have lower tickets.
 */

@@ -88,13 +88,19 @@ __device__ __forceinline__ void each_long_row(const SyncILUDevicePattern &p, int
   }
 }
 
-/* Bits of the numbers up to max. */
-inline int bits_of(int max)
+/* The first of count ascending keys that is not less than key; count if all are. */
+template <typename Key>
+__device__ __forceinline__ int first_not_less(const Key *__restrict__ keys, int count, Key key)
 {
-  int b = 1;
+  int lo = 0, hi = count;
 
-  while (b < 31 && (1ll << b) <= max) b++;
-  return b;
+  while (lo < hi) {
+    const int mid = lo + (hi - lo) / 2;
+
+    if (keys[mid] < key) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
 }
 
 /* Rows of a warp in one task: T lanes each. */

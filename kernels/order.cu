@@ -381,7 +381,7 @@ cudaError_t SyncILUKernelSort(void *workspace, size_t *bytes, int n, int max, co
   cudaError_t  err;
 
   if (!workspace) {
-    err    = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key, sorted, iota, order, n, 0, bits_of(max), stream);
+    err    = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key, sorted, iota, order, n, 0, SyncILUBits(max), stream);
     *bytes = iota_bytes + sort_bytes;
     return err;
   }
@@ -389,7 +389,7 @@ cudaError_t SyncILUKernelSort(void *workspace, size_t *bytes, int n, int max, co
   iota_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, false, iota);
   CHECK_LAUNCH();
   sort_bytes = *bytes - iota_bytes;
-  err        = cub::DeviceRadixSort::SortPairs((char *)workspace + iota_bytes, sort_bytes, key, sorted, iota, order, n, 0, bits_of(max), stream);
+  err        = cub::DeviceRadixSort::SortPairs((char *)workspace + iota_bytes, sort_bytes, key, sorted, iota, order, n, 0, SyncILUBits(max), stream);
   return err != cudaSuccess ? err : cudaGetLastError();
 }
 

@@ -2,6 +2,7 @@
    What is found in a pattern, and in that of the matrix it came from.
 */
 #include "pattern.h"
+#include "counting.cuh"
 #include "grid.cuh"
 #include "intersect.cuh"
 #include "launch.cuh"
@@ -388,14 +389,7 @@ __global__ void fingerprint_kernel(int n, const int *__restrict__ ptr, const int
       if (to - from > SYNCILU_ROW_LONG) add_entries(col, k, from, to, from + (int)threadIdx.x, SYNCILU_BLOCK, mine);
     }
   }
-  typedef cub::BlockReduce<unsigned long long, SYNCILU_BLOCK> Sum;
-  __shared__ typename Sum::TempStorage                        storage;
-  for (int k = 0; k < 2; k++) {
-    const unsigned long long total = Sum(storage).Sum(mine[k]);
-
-    if (threadIdx.x == 0) atomicAdd(sum + k, total);
-    __syncthreads(); /* storage is used again */
-  }
+  add_pair(mine, sum);
 }
 
 /*
@@ -424,17 +418,7 @@ __global__ void transpose_rows_kernel(SyncILUDevicePattern p, int entries, const
 {
   const long long t = global_thread();
 
-  if (t <= p.n) {
-    int lo = 0, hi = entries;
-
-    while (lo < hi) { /* the first entry of this row or of a later one */
-      const int mid = lo + (hi - lo) / 2;
-
-      if (key[mid] < t) lo = mid + 1;
-      else hi = mid;
-    }
-    ptr[t] = lo;
-  }
+  if (t <= p.n) ptr[t] = first_not_less(key, entries, (int)t);
   if (t < entries) {
     int lo = 0, hi = p.n - 1;
 
@@ -512,14 +496,14 @@ cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevice
   cudaError_t       err;
 
   if (!workspace) {
-    err    = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key, sorted, entry, from, nnz, 0, bits_of(p.n), stream);
+    err    = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key, sorted, entry, from, nnz, 0, SyncILUBits(p.n), stream);
     *bytes = 4 * array + sort_bytes;
     return err;
   }
   sort_bytes = *bytes - 4 * array;
   if (p.n) transpose_keys_kernel<<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, lower != 0, key, entry);
   CHECK_LAUNCH();
-  err = cub::DeviceRadixSort::SortPairs((char *)workspace + 4 * array, sort_bytes, key, sorted, entry, from, nnz, 0, bits_of(p.n), stream);
+  err = cub::DeviceRadixSort::SortPairs((char *)workspace + 4 * array, sort_bytes, key, sorted, entry, from, nnz, 0, SyncILUBits(p.n), stream);
   if (err != cudaSuccess) return err;
   err = cudaMemcpyAsync(src, from, (size_t)entries * sizeof(int), cudaMemcpyDeviceToDevice, stream);
   if (err != cudaSuccess) return err;

@@ -1,5 +1,5 @@
 /*
-   The symbolic phase.
+   The symbolic phase: keys of entries, rows from sorted keys, the search for fill.
 */
 #include "symbolic.h"
 #include "launch.cuh"
@@ -44,17 +44,7 @@ __global__ void rows_from_keys_kernel(int n, int bits, int nnz, const Key *__res
 {
   const long long t = global_thread();
 
-  if (t <= n) { /* many rows may be empty: each looks for its beginning itself */
-    int lo = 0, hi = nnz;
-
-    while (lo < hi) {
-      const int mid = lo + (hi - lo) / 2;
-
-      if (key[mid] >> bits < (Key)t) lo = mid + 1;
-      else hi = mid;
-    }
-    ptr[t] = lo;
-  }
+  if (t <= n) ptr[t] = first_not_less(key, nnz, (Key)t << bits); /* many rows may be empty: each looks for itself */
   if (t < nnz) col[t] = (int)(key[t] & (((Key)1 << bits) - 1));
 }
 
@@ -86,9 +76,9 @@ __device__ __forceinline__ void write(const SyncILUDeviceFill &f, int i, int r, 
 }
 
 /*
-   A warp a row goes through the graph breadth first, four rows of it at a time. What it meets behind row i is
-   an entry; what it meets before it is gone through in the next step, if there is one. Tables have room for
-   2^SIZE rows. list: of the rows, NULL: all of them.
+   A warp searches for a row i, breadth first, and goes through four rows of the graph at a time. Each row that
+   it meets for the first time is an entry if it comes after i; if it comes before, the next step goes through
+   it, if there is one. The table has 2^SIZE places. list: the rows; NULL: all.
 */
 template <int SIZE, int WARPS>
 __global__ void __launch_bounds__(32 * WARPS) fill_kernel(SyncILUDeviceFill f, const int *__restrict__ list, int rows, int *late, int *lates)
@@ -142,7 +132,7 @@ __global__ void __launch_bounds__(32 * WARPS) fill_kernel(SyncILUDeviceFill f, c
 
 constexpr int LATE_BLOCK = 512;
 
-/* A block a row, with table and queue in memory; a warp goes through a row of the graph. */
+/* The same by a block for a row, with table and queue in memory; each warp goes through a row of the graph. */
 __global__ void __launch_bounds__(LATE_BLOCK)
   fill_late_kernel(SyncILUDeviceFill f, const int *__restrict__ list, int rows, int size, int *memory, int *late, int *lates)
 {

@@ -34,6 +34,15 @@ typedef struct {
   const int *ptr, *col, *diag;
 } SyncILUDevicePattern;
 
+/* Bits of the numbers up to max. */
+SYNCILU_HOST_DEVICE static inline int SyncILUBits(int max)
+{
+  int bits = 1;
+
+  while (bits < 31 && max >> bits) bits++;
+  return bits;
+}
+
 /*
    The rows of a matrix, and as the second side those of its transpose; with one side the pattern is symmetric,
    and the first has both.

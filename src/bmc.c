@@ -4,8 +4,8 @@
    numbered by color, in a color by block, and in a block as they were. A triangular solve then waits for other
    blocks once a color; what is left of chains stays inside of the blocks.
 
-   All steps are made of what many threads can do at once, and give one result whatever their order:
-   kernels/bmc.cu makes the same permutation on a device.
+   Each step can be done by many threads at once, and its result does not depend on their order: kernels/bmc.cu
+   makes the same permutation on a device.
 */
 #include "bmc.h"
 #include <stdint.h>
@@ -135,8 +135,8 @@ static PetscBool IsFull(const Graph *g, PetscInt head)
 }
 
 /*
-   Adds blocks of successive groups, of those that are full or of the others; at has the row at each position
-   of a numbering, NULL: the rows as they are.
+   Adds blocks of successive groups: of the full groups, or of the others. at: the row at each position of a
+   numbering; NULL: the rows are taken as they are.
 */
 static void Cut(const Graph *g, const PetscInt *at, PetscBool full, PetscInt *block, PetscInt *blocks)
 {
@@ -157,8 +157,8 @@ static void Cut(const Graph *g, const PetscInt *at, PetscBool full, PetscInt *bl
 }
 
 /*
-   Clusters of rows while they are merged, and how many entries join them: edge e from cluster c, for begin[c]
-   <= e < begin[c + 1], is to cluster other[e] and stands for weight[e] entries.
+   The graph of clusters of rows. The edges of cluster c are begin[c] to begin[c + 1] - 1; edge e leads to
+   cluster other[e], and stands for weight[e] entries of the matrix.
 */
 typedef struct {
   PetscInt  n;
@@ -184,7 +184,7 @@ static PetscErrorCode ClustersDestroy(Clusters *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds to the edges of cluster c; last says of each cluster which edge is the last one to it. */
+/* Adds to the edges of cluster c. last: for each cluster, the edge to it that was made last. */
 static void AddEdge(Clusters *k, PetscInt c, PetscInt other, PetscInt weight, PetscInt *last, PetscInt *edges)
 {
   if (other == c) return;
@@ -234,9 +234,10 @@ static uint32_t Mix(uint32_t x)
 }
 
 /*
-   How much two clusters belong together, the same seen from either: entries between them over the product of
-   their rows (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS 2010), which is positive, so that its bits ascend with
-   it; then a number of the pair's own.
+   How much two clusters belong together: the entries between them over the product of their numbers of rows
+   (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS 2010). Both clusters rate each other alike. The upper bits are
+   those of the quotient, which ascend with it since it is positive. The lower bits, a hash of the pair, break
+   ties.
 */
 static uint64_t Rating(const Clusters *k, PetscInt c, PetscInt e)
 {
@@ -249,8 +250,8 @@ static uint64_t Rating(const Clusters *k, PetscInt c, PetscInt e)
 }
 
 /*
-   Pairs of clusters: in each round a cluster without a mate proposes to the one it belongs with most, of those
-   that have none either, and two that propose to each other are a pair. Returns how many there are.
+   Makes pairs of clusters. In each round every cluster without a mate proposes to the one without a mate that
+   it rates highest, and two clusters that propose to each other become a pair. Returns the number of pairs.
 */
 static PetscInt Match(const Clusters *k, PetscInt *proposal, PetscInt *mate)
 {
@@ -286,8 +287,9 @@ static PetscInt Match(const Clusters *k, PetscInt *proposal, PetscInt *mate)
 }
 
 /*
-   The clusters that pairs and single ones make, in the order of their first parts. Rows of a pair stand behind
-   each other: position has the place of each row among those of all clusters, before and after.
+   Merges pairs: m has the new clusters, in the order of the first of each pair. cluster and position, of each
+   row, are brought up to date: in the numbering the rows of the second cluster of a pair follow those of the
+   first.
 */
 static PetscErrorCode Merge(const Graph *g, const Clusters *k, const PetscInt *mate, PetscInt pairs, PetscInt *cluster, PetscInt *position, Clusters *m)
 {
@@ -329,8 +331,8 @@ static PetscErrorCode Merge(const Graph *g, const Clusters *k, const PetscInt *m
 }
 
 /*
-   A numbering in which rows that belong together are near each other, whatever their own: clusters are merged
-   pair by pair until they would have more rows than some blocks. at: the row at each position.
+   A numbering in which rows that belong together are near each other. Clusters are merged pair by pair, until
+   most have four times as many rows as a block. at: the row at each position.
 */
 static PetscErrorCode Number(const Graph *g, PetscInt *at)
 {
@@ -426,9 +428,10 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
 }
 
 /*
-   The colors of all blocks. The first time they come in the order of the reversed bits of their numbers, in
-   which few follow from one another: in their own each one is the neighbour of the one before it. Those of full
-   rows, from `full` on, come last: their neighbours have all other colors then.
+   The colors of all blocks. First they are colored in the order of the reversed bits of their numbers, in
+   which chains of blocks that wait for each other's color are short: in the order of their numbers each block
+   is a neighbour of the one before it. Blocks of full rows, from `full` on, come last: their neighbours have
+   all other colors then.
 */
 static PetscErrorCode Colors(const Graph *g, const PetscInt *block, PetscInt blocks, PetscInt full, const PetscInt *begin, const PetscInt *row, PetscInt *color,
                              PetscInt *colors)

@@ -20,9 +20,9 @@
 #define SYNCILU_BMC_ROUNDS 4
 
 /*
-   Blocks are colored once, and then so many times again, the last color first, as J. Culberson proposed
-   (Iterated greedy graph coloring and the difficulty landscape, University of New Mexico, 1992): no color
-   comes to be, and of 8 to 15 colors on meshes one or two go.
+   Blocks are colored once, and then so many times again, those of the last color first (J. Culberson, Iterated
+   greedy graph coloring and the difficulty landscape, TR 92-07, University of Alberta, 1992). That never takes
+   more colors; of the 8 to 15 on meshes it saves one or two.
 */
 #define SYNCILU_BMC_COLORINGS 2
 

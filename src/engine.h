@@ -132,8 +132,8 @@ typedef struct {
 
   /*
      Builds the plan from settings and pattern; what the machine lacks for it is said in e->unfit. With a
-     matrix: does the symbolic phase itself, which leaves the arrays of the pattern NULL, or answers that it is
-     wanted from elsewhere. Without: e->pattern has its arrays.
+     matrix: does the symbolic phase itself, which leaves the arrays of the pattern NULL, or sets needpattern.
+     Then it is called again without a matrix, and e->pattern has its arrays.
   */
   PetscErrorCode (*plan)(SyncILUEngine, const SyncILUCSR *, PetscBool *needpattern);
   /* Frees plan and factor. */

@@ -109,8 +109,8 @@ static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
 }
 
 /*
-   One of our orderings of a matrix. Where the factor makes it itself, the index sets hold nothing but the
-   place, and what they are composed with says what is asked for.
+   One of our orderings of a matrix. Where the factor will make it itself, the index sets are placeholders, and
+   what is composed with them says which ordering to make.
 */
 static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 {

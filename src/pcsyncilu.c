@@ -191,33 +191,6 @@ static PetscErrorCode PCFactorGetUseInPlace_SyncILU(PC pc, PetscBool *flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Index sets are wanted from now on: what was set up without them is set up anew. */
-static PetscErrorCode WantIndexSets(PC pc)
-{
-  PC_SyncILU *s = (PC_SyncILU *)pc->data;
-
-  PetscFunctionBegin;
-  if (s->ilu->setupcalled && !s->ordered && !s->reorder) {
-    PetscCall(PCReset(s->ilu));
-    pc->setupcalled = PETSC_FALSE;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* An ordering that the factor has made is nobody's to keep: index sets are made from now on. */
-static PetscErrorCode Keep(PC pc, PetscBool flg)
-{
-  PC_SyncILU *s = (PC_SyncILU *)pc->data;
-
-  PetscFunctionBegin;
-  if (flg && !s->keep && s->ordered && s->ilu->setupcalled) {
-    PetscCall(PCReset(s->ilu));
-    pc->setupcalled = PETSC_FALSE;
-  }
-  s->keep = flg;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A preconditioner that was set up is set up anew, as by PCFactorSetLevels(). */
 static PetscErrorCode SettingsChanged_SyncILU(PC pc)
 {
@@ -228,6 +201,30 @@ static PetscErrorCode SettingsChanged_SyncILU(PC pc)
   if (!pc->setupcalled && !s->ilu->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCReset(s->ilu));
   pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Index sets are wanted from now on: what was set up without them is set up anew. */
+static PetscErrorCode WantIndexSets(PC pc)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  if (s->ilu->setupcalled && !s->ordered && !s->reorder) PetscCall(SettingsChanged_SyncILU(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Whether an ordering is kept for matrices that come later. One that the factor made for itself cannot be: from
+   now on index sets are made.
+*/
+static PetscErrorCode Keep(PC pc, PetscBool flg)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  if (flg && !s->keep && s->ordered && s->ilu->setupcalled) PetscCall(SettingsChanged_SyncILU(pc));
+  s->keep = flg;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -544,13 +544,8 @@ int main(int argc, char **argv)
   PetscBool   missing;
   int         failed;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(BackendMissing(&missing));
-  if (missing) {
-    PetscCall(PetscFinalize());
-    return SKIPPED;
-  }
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
+  if (missing) return SKIPPED;
   PetscCall(TestRelaxed(rand));
   PetscCall(TestCancellation(rand));
   PetscCall(TestShared(rand));

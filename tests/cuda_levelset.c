@@ -252,13 +252,8 @@ int main(int argc, char **argv)
   Case                  c;
   int                   failed;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(BackendMissing(&missing));
-  if (missing) {
-    PetscCall(PetscFinalize());
-    return SKIPPED;
-  }
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
+  if (missing) return SKIPPED;
   for (int s = 0; s < SHAPES; s++) {
     for (int symmetric = 0; symmetric < 2; symmetric++) {
       PetscCall(Shaped(shapes[s].rows, shapes[s].levels, (PetscBool)symmetric, rand, &A));

@@ -360,14 +360,9 @@ int main(int argc, char **argv)
   PetscBool      missing;
   int            failed;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(BackendMissing(&missing));
-  if (missing) {
-    PetscCall(PetscFinalize());
-    return SKIPPED;
-  }
+  PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
+  if (missing) return SKIPPED;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   for (int p = 0; GeneratePatterns[p]; p++) {
     for (int r = 0; r < (small ? 4 : 5); r++) {
       for (int holes = 0; holes < 2; holes++) {

@@ -15,6 +15,16 @@ PetscErrorCode BackendMissing(PetscBool *missing)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode BackendBegin(int *argc, char ***argv, const char help[], PetscBool *missing, PetscRandom *rand)
+{
+  /* not a function on PETSc's stack, which there is only while PETSc is initialized */
+  PetscCall(PetscInitialize(argc, argv, NULL, help));
+  PetscCall(BackendMissing(missing));
+  if (*missing) PetscCall(PetscFinalize());
+  else PetscCall(PetscRandomCreate(PETSC_COMM_SELF, rand));
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode EngineAdopt(const SyncILUSettings *settings, const SyncILUCSR *host, const SyncILUCSR *device, PetscBool *taken, SyncILUEngine *e)
 {
   const SyncILUFill fill   = {0, 0};

@@ -9,6 +9,11 @@
 /* Whether the CUDA backend is not available, and why not is said then. */
 extern PetscErrorCode BackendMissing(PetscBool *);
 /*
+   Initializes PETSc and makes random numbers. Where the backend is missing the program is to end with the
+   status SKIPPED; PETSc is finalized then.
+*/
+extern PetscErrorCode BackendBegin(int *argc, char ***argv, const char help[], PetscBool *missing, PetscRandom *);
+/*
    An engine for ILU(0) of a matrix on the host and, unless that is NULL, on the device; whether its backend
    took the rows as the pattern.
 */

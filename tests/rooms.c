@@ -498,13 +498,8 @@ int main(int argc, char **argv)
   PetscInt              by_level = 0;
   int                   failed;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(BackendMissing(&missing));
-  if (missing) {
-    PetscCall(PetscFinalize());
-    return SKIPPED;
-  }
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
+  if (missing) return SKIPPED;
   for (int m = 0; m < MATRICES; m++) {
     PetscCall(GenerateMatrix(matrices[m], 0, rand, &A[m]));
     PetscCall(CaseCreate(A[m], MATORDERINGNATURAL, 0, 0.0, rand, &c[m]));

@@ -6,7 +6,7 @@
 #include "../../kernels/bmc.h"
 #include "../../kernels/order.h"
 
-/* What the steps share; all in the scratch of the plan. */
+/* What the steps share. Arrays are in the scratch of the plan. */
 typedef struct {
   SyncILUDeviceGraph g;
   int                nnz, size;
@@ -18,28 +18,15 @@ typedef struct {
   int                blocks, usual;
 } Blocks;
 
-/* Bits of the numbers up to max. */
-int BitsOf(int max)
-{
-  int b = 1;
-
-  while (b < 31 && max >> b) b++;
-  return b;
-}
-
-/* The numbers of n things in the order of their keys, stably. */
+/* The numbers of n things in the order of their keys, stably; the sorted keys are for nobody. */
 static PetscErrorCode SortBy(Plan *plan, int n, int max, const int *key, int *order)
 {
-  const int mark  = plan->scratch.n;
-  size_t    bytes = 0;
+  const int mark = plan->scratch.n;
   int      *sorted;
-  void     *work;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &sorted));
-  PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, max, key, sorted, order, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanLaunch(SyncILUKernelSort(work, &bytes, n, max, key, sorted, order, plan->stream));
+  PlanCall(PlanSort(plan, n, max, key, sorted, order));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,7 +119,7 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
   PlanLaunch(SyncILUKernelClusters(work, &bytes, b->g.n, b->head, c->of, c->counts, c->rows, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &c->n, c->counts, sizeof(c->n)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  c->bits = BitsOf(c->n);
+  c->bits = SyncILUBits(c->n);
   PlanLaunch(SyncILUKernelIota(b->g.n, 0, c->position, plan->stream));
   CallCUDA(cudaMemcpyAsync(c->before, c->rows, (size_t)c->n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   PlanCall(PlanOffsets(plan, c->n, c->before, NULL));
@@ -140,7 +127,7 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pairs clusters; merged tells whether there are any pairs. */
+/* Merges pairs of clusters; merged: whether there are any. */
 static PetscErrorCode Merge(Plan *plan, const Blocks *b, Clusters *c, PetscBool *merged)
 {
   const int mark     = plan->scratch.n;
@@ -162,7 +149,7 @@ static PetscErrorCode Merge(Plan *plan, const Blocks *b, Clusters *c, PetscBool 
   CallCUDA(cudaMemcpyAsync(c->after, c->merged, (size_t)counts[0] * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   PlanCall(PlanOffsets(plan, counts[0], c->after, NULL));
   PlanLaunch(SyncILUKernelMove(b->g.n, c->mate, c->rows, c->to, c->before, c->after, c->of, c->position, plan->stream));
-  bits = BitsOf(counts[0]);
+  bits = SyncILUBits(counts[0]);
   PlanLaunch(SyncILUKernelMoveEdges(counts[1], c->bits, bits, c->to, c->key, plan->stream));
   c->n      = counts[0];
   c->edges  = counts[1];
@@ -191,7 +178,7 @@ static PetscErrorCode Number(Plan *plan, const Blocks *b, int *numbering)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The color of each block, which sorts them; all of it while the caller's scratch lasts. */
+/* The color of each block, and how many there are. */
 static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *colors)
 {
   const int           mark   = plan->scratch.n;
@@ -232,10 +219,8 @@ static PetscErrorCode Permute(Plan *plan, const Blocks *b)
   int         *color, *order, *place, *key;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)b->g.n * sizeof(int), &plan->row));
-  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
-  PlanCall(PlanAlloc(plan, &plan->memory, n + sizeof(int), &plan->block));
-  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  PlanCall(PlanAllocCopied(plan, (size_t)b->g.n * sizeof(int), &plan->row));
+  PlanCall(PlanAllocCopied(plan, n + sizeof(int), &plan->block));
   plan->col    = plan->row;
   plan->blocks = b->blocks;
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &color));

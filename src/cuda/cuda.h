@@ -149,9 +149,11 @@ PETSC_INTERN PetscErrorCode PlanDestroy(Plan *);
 PETSC_INTERN PetscErrorCode PlanEnter(Plan *, int *);
 PETSC_INTERN PetscErrorCode PlanLeave(Plan *, int);
 PETSC_INTERN PetscErrorCode PlanAlloc(Plan *, DeviceMemory *, size_t, void *);
+PETSC_INTERN PetscErrorCode PlanAllocCopied(Plan *, size_t, void *);
 PETSC_INTERN PetscErrorCode PlanRelease(Plan *, DeviceMemory *, int);
 PETSC_INTERN PetscErrorCode PlanCheckLaunch(Plan *, cudaError_t);
 PETSC_INTERN PetscErrorCode PlanOffsets(Plan *, int, int *, int *);
+PETSC_INTERN PetscErrorCode PlanSort(Plan *, int, int, const int *, int *, int *);
 PETSC_INTERN PetscErrorCode PlanFindStatistics(Plan *, PetscBool);
 PETSC_INTERN PetscErrorCode PlanKeepColumns(Plan *);
 PETSC_INTERN PetscErrorCode PlanGetPattern(Plan *, SyncILUDevicePattern *);
@@ -169,6 +171,8 @@ PETSC_INTERN PetscErrorCode PlanCountPattern(Plan *, const int *);
 PETSC_INTERN PetscBool      PlanIsRegular(const Plan *);
 PETSC_INTERN PetscErrorCode PlanCheckSize(Plan *, PetscInt64, PetscInt64);
 PETSC_INTERN PetscErrorCode PlanBegin(Plan *, PetscInt64, PetscInt64, int **);
+PETSC_INTERN PetscErrorCode PlanGetRows(Plan *, const SyncILUCSR *, const int **, const int **);
+PETSC_INTERN PetscErrorCode PlanTakeOrdering(Plan *, const PetscInt *, const PetscInt *);
 PETSC_INTERN PetscErrorCode PlanFromMatrix(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
 
@@ -176,7 +180,6 @@ PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
 
 PETSC_INTERN PetscErrorCode PlanSymbolic(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscInt, SyncILUBlocks *);
-PETSC_INTERN int            BitsOf(int);
 
 /* values.c: the values of a matrix on the device, and room for those of a factor on the pattern. */
 
@@ -195,8 +198,8 @@ typedef struct {
   /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
   int           throttle;
   double        level_rows; /* rows of a level in the mean */
-  int           tiles;      /* 0: not in tiles */
-  SyncILUSlice *slice;      /* of each tile */
+  int           tiles;      /* slices that the order comes with, tiles or blocks of the ordering bmc; 0: none */
+  SyncILUSlice *slice;      /* these */
 } Order;
 
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);

@@ -6,8 +6,9 @@
 #include "../../kernels/storage.h"
 
 /*
-   The order of the rows: that of the triangle of L, unless it is by tiles or blocks. The rows of a warp must be
-   of one level; where they are by level alone, those of a level are sorted by width, as slices would have them.
+   The order of the rows: that of the triangle of L, unless it is by tiles or blocks, since the rows of a warp
+   must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
+   warp has rows of like length.
 */
 PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
 {
@@ -19,6 +20,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
     int bits = 0;
 
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+    /* blocks, and levels leave room for lengths in the keys */
     if (!plan->tiled && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1)) {
       SyncILUDeviceTriangle t;
       int                   lanes, polls;

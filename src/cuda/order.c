@@ -56,8 +56,8 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries
 }
 
 /*
-   Moves all rows to their latest level. Seen from the end, the latest levels of a triangle are the earliest ones
-   of its transpose, which where the pattern is symmetric are those of the other triangle.
+   Moves all rows to their latest level. Seen from the end, the latest levels of a triangle are the earliest
+   ones of its transpose, which where the pattern is symmetric are those of the other triangle.
 */
 static PetscErrorCode MoveLate(Plan *plan, SyncILUDevicePattern p, int *level[2], const int levels[2])
 {
@@ -165,8 +165,6 @@ PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, i
 {
   const int n = plan->pattern.n, k = part == PART_U || part == PART_UT, largest = (levels << shift) | ((1 << shift) - 1);
   int       mark;
-  size_t    bytes = 0;
-  void     *work;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(order, sizeof(*order)));
@@ -174,9 +172,7 @@ PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, i
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &order->key));
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &order->start));
   mark = plan->scratch.n;
-  PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, largest, NULL, NULL, NULL, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanLaunch(SyncILUKernelSort(work, &bytes, n, largest, key, order->key, order->row, plan->stream));
+  PlanCall(PlanSort(plan, n, largest, key, order->key, order->row));
   CallCUDA(cudaMemsetAsync(plan->widths + k, 0, sizeof(int), plan->stream));
   PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, order->start, plan->widths + k, plan->stream));
   plan->counted[k] = PETSC_TRUE;

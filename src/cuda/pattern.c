@@ -28,7 +28,7 @@ PetscBool PlanIsRegular(const Plan *plan)
   return (PetscBool)(plan->counts.irregular == INT_MAX && plan->counts.missing == INT_MAX);
 }
 
-/* The same for the pattern of the plan, and the entries of both triangles. */
+/* Looks through the pattern of the plan, whose columns are given, and counts the entries of both triangles. */
 PetscErrorCode PlanCountPattern(Plan *plan, const int *col)
 {
   PetscFunctionBegin;
@@ -80,13 +80,43 @@ static PetscErrorCode Adopt(Plan *plan, const SyncILUCSR *A, PetscBool *regular)
     CallCUDA(cudaMemcpyAsync(ptr, A->i, (size_t)(A->n + 1) * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
     plan->borrowed = (const int *)A->j;
   } else {
-    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)A->nnz * sizeof(int), &plan->columns));
-    plan->copied = plan->memory.piece[plan->memory.n - 1].bytes;
+    PlanCall(PlanAllocCopied(plan, (size_t)A->nnz * sizeof(int), &plan->columns));
     PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
     PetscCall(DeviceUploadIndices(plan->stream, plan->columns, A->j, (size_t)A->nnz));
   }
   PlanCall(PlanCountPattern(plan, plan->columns ? plan->columns : plan->borrowed));
   *regular = PlanIsRegular(plan);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of a matrix on the device: as they are there, or copied to scratch. */
+PetscErrorCode PlanGetRows(Plan *plan, const SyncILUCSR *A, const int **i, const int **j)
+{
+  int *ptr, *col;
+
+  PetscFunctionBegin;
+  *i = (const int *)A->i;
+  *j = (const int *)A->j;
+  if (PetscMemTypeDevice(A->mem)) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)A->n + 1) * sizeof(int), &ptr));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)A->nnz * sizeof(int), &col));
+  PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
+  PetscCall(DeviceUploadIndices(plan->stream, col, A->j, (size_t)A->nnz));
+  *i = ptr;
+  *j = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering that was given. */
+PetscErrorCode PlanTakeOrdering(Plan *plan, const PetscInt *row, const PetscInt *col)
+{
+  const size_t n = (size_t)plan->pattern.n;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAllocCopied(plan, n * sizeof(int), &plan->row));
+  PlanCall(PlanAllocCopied(plan, n * sizeof(int), &plan->col));
+  PetscCall(DeviceUploadIndices(plan->stream, plan->row, row, n));
+  PetscCall(DeviceUploadIndices(plan->stream, plan->col, col, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,8 +129,7 @@ PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
 
   PetscFunctionBegin;
   PlanCall(PlanBegin(plan, p->n, nnz, &to));
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)nnz * sizeof(int), &plan->columns));
-  plan->copied = plan->memory.piece[plan->memory.n - 1].bytes;
+  PlanCall(PlanAllocCopied(plan, (size_t)nnz * sizeof(int), &plan->columns));
   PetscCall(PetscMalloc2(n + 1, &ptr, plan->nnz, &col));
   for (PetscInt i = 0; i < p->n; i++) {
     ptr[i] = nz;
@@ -112,17 +141,8 @@ PetscErrorCode PlanUpload(Plan *plan, const SyncILUPattern *p)
   PetscCall(DeviceUpload(plan->stream, to, ptr, (n + 1) * sizeof(int)));
   PetscCall(DeviceUpload(plan->stream, plan->columns, col, (size_t)plan->nnz * sizeof(int)));
   PetscCall(PetscFree2(ptr, col));
-  if (p->row) {
-    PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->row));
-    PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->col));
-    PetscCall(DeviceUploadIndices(plan->stream, plan->row, p->row, n));
-    PetscCall(DeviceUploadIndices(plan->stream, plan->col, p->col, n));
-    plan->copied += 2 * plan->memory.piece[plan->memory.n - 1].bytes;
-  }
-  if (!p->same) {
-    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->map));
-    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
-  }
+  if (p->row) PlanCall(PlanTakeOrdering(plan, p->row, p->col));
+  if (!p->same) PlanCall(PlanAllocCopied(plan, (size_t)plan->nnz * sizeof(int), &plan->map));
   PlanCall(PlanCountPattern(plan, plan->columns));
   PetscCheck(PlanIsRegular(plan), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %d of the pattern of the symbolic phase is not in order",
              PetscMin(plan->counts.irregular, plan->counts.missing));
@@ -152,8 +172,8 @@ static PetscErrorCode KeepOrdering(SyncILUEngine e)
 -  A    - the matrix, on the host or on the device; its columns must be there until PlanLeave() is called
 
    Output Parameter:
-.  regular - whether there is one: what is wrong with the rows of a matrix, or what diagonals they lack, the
-             symbolic phase on the host can say, which is also where memory is missing here
+.  regular - whether the plan has a pattern now. If not, the host's symbolic phase is to be called: it names the
+             row with columns out of order or without diagonal, and it needs no memory of the device
 */
 PetscErrorCode PlanFromMatrix(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
 {

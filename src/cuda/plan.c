@@ -98,6 +98,18 @@ PetscErrorCode PlanAlloc(Plan *plan, DeviceMemory *memory, size_t bytes, void *p
 }
 
 /*
+   The same in plan->memory, for a pattern that comes from elsewhere than the matrix: does not count in the
+   budget of the strategies.
+*/
+PetscErrorCode PlanAllocCopied(Plan *plan, size_t bytes, void *pointer)
+{
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->memory, bytes, pointer));
+  plan->copied += (PetscInt64)plan->memory.piece[plan->memory.n - 1].bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    What became of a launch. Memory that is missing for the kernel, or for what it keeps beside registers, is
    none that the plan lacks, but unfit the same.
 */
@@ -143,6 +155,24 @@ PetscErrorCode PlanOffsets(Plan *plan, int n, int *length, int *total)
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
   PlanLaunch(SyncILUKernelOffsets(work, &bytes, n, length, plan->stream));
   if (total) PetscCall(DeviceReadBack(plan->stream, total, length + n, sizeof(int)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Sorts the numbers 0 to n - 1 stably by their keys, which are at most max: the keys and the numbers in
+   order.
+*/
+PetscErrorCode PlanSort(Plan *plan, int n, int max, const int *key, int *sorted, int *order)
+{
+  const int mark  = plan->scratch.n;
+  size_t    bytes = 0;
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSort(NULL, &bytes, n, max, key, sorted, order, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelSort(work, &bytes, n, max, key, sorted, order, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /*
-   Solve strategy cluster: the slices of ell that end with levels, gone through by one cluster of blocks. Several
-   right-hand sides, for which its rings have no room, are solved for as with ell.
+   Solve strategy cluster: the slices of ell that end with levels, gone through by one cluster of blocks.
+   Several right-hand sides, for which its rings have no room, are solved for as with ell.
 */
 #include "cuda.h"
 #include "../../kernels/order.h"
@@ -53,9 +53,7 @@ static PetscErrorCode DealTasks(Triangle *t, Cluster *c)
   const int              mark = plan->scratch.n;
   SyncILUSlice          *task;
   unsigned              *reader;
-  size_t                 size = 0;
   int                   *block, *sorted, *order, *start, *width;
-  void                  *work;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)ell.tasks * sizeof(*task), &task));
@@ -66,9 +64,7 @@ static PetscErrorCode DealTasks(Triangle *t, Cluster *c)
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &order));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &width));
   PlanLaunch(SyncILUKernelClusterTaskBlocks(ell, t->order.key, SYNCILU_WIDTH_BITS, block, plan->stream));
-  PlanLaunch(SyncILUKernelSort(NULL, &size, ell.tasks, SYNCILU_CLUSTER_BLOCKS, NULL, NULL, NULL, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, size, &work));
-  PlanLaunch(SyncILUKernelSort(work, &size, ell.tasks, SYNCILU_CLUSTER_BLOCKS, block, sorted, order, plan->stream));
+  PlanCall(PlanSort(plan, ell.tasks, SYNCILU_CLUSTER_BLOCKS, block, sorted, order));
   CallCUDA(cudaMemsetAsync(width, 0, sizeof(*width), plan->stream));
   PlanLaunch(SyncILUKernelLevelWidth(ell.tasks, SYNCILU_CLUSTER_BLOCKS, sorted, 0, start, width, plan->stream));
   CallCUDA(cudaMemsetAsync(reader, 0, rows, plan->stream));

@@ -265,9 +265,9 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
 }
 
 /*
-   The triangle in the blocks of the ordering that the plan has made, if these suit it: a row has one lane,
-   which goes through its entries one by one, and as many places for them as the longest row of its block
-   needs.
+   The triangle in the blocks of the ordering that the plan has made, a lane a row. Every row of a block has
+   as many places in memory as the longest one has entries; where that is too much padding, e->ell.blocks
+   stays 0, and nothing is created.
 */
 static PetscErrorCode CreateInBlocks(Triangle *t, Ell *e)
 {
@@ -306,7 +306,10 @@ static PetscErrorCode CreateInBlocks(Triangle *t, Ell *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a triangle may be taken in blocks. */
+/*
+   Whether a triangle may be solved in blocks: see SYNCILU_BLOCKS_ROWS and what follows it in
+   kernels/tuning.h.
+*/
 static PetscBool MayBeInBlocks(const Triangle *t)
 {
   const Plan     *plan = t->plan;

@@ -13,28 +13,6 @@ typedef struct {
   int       *diag; /* once they were looked through */
 } Rows;
 
-/* The rows of the matrix, in scratch where it is on the host. */
-static PetscErrorCode GetRows(Plan *plan, const SyncILUCSR *A, Rows *m)
-{
-  PetscFunctionBegin;
-  m->n   = (int)A->n;
-  m->nnz = (int)A->nnz;
-  if (PetscMemTypeDevice(A->mem)) {
-    m->ptr = (const int *)A->i;
-    m->col = (const int *)A->j;
-  } else {
-    int *ptr, *col;
-
-    PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)A->n + 1) * sizeof(int), &ptr));
-    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)A->nnz * sizeof(int), &col));
-    PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
-    PetscCall(DeviceUploadIndices(plan->stream, col, A->j, (size_t)A->nnz));
-    m->ptr = ptr;
-    m->col = col;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode LookThrough(Plan *plan, Rows *m)
 {
   PetscFunctionBegin;
@@ -65,7 +43,7 @@ static PetscErrorCode IsSymmetric(Plan *plan, const Rows *m, PetscBool *symmetri
 /* Rows from the keys of their entries, into arrays that are there. */
 static PetscErrorCode FromKeys(Plan *plan, int n, int nnz, unsigned long long *key, int *ptr, int *col)
 {
-  const int mark = plan->scratch.n, bits = BitsOf(n);
+  const int mark = plan->scratch.n, bits = SyncILUBits(n);
   size_t    bytes = 0;
   void     *work;
 
@@ -88,27 +66,13 @@ static PetscErrorCode Transpose(Plan *plan, const Rows *m, Rows *t)
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->nnz * sizeof(int), &col));
   mark = plan->scratch.n;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->nnz * sizeof(*key), &key));
-  PlanLaunch(SyncILUKernelEntryKeys(m->n, m->ptr, m->col, NULL, NULL, 1, BitsOf(m->n), key, NULL, plan->stream));
+  PlanLaunch(SyncILUKernelEntryKeys(m->n, m->ptr, m->col, NULL, NULL, 1, SyncILUBits(m->n), key, NULL, plan->stream));
   PlanCall(FromKeys(plan, m->n, m->nnz, key, ptr, col));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   t->n   = m->n;
   t->nnz = m->nnz;
   t->ptr = ptr;
   t->col = col;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The ordering that was given. */
-static PetscErrorCode TakeOrdering(Plan *plan, const PetscInt *row, const PetscInt *col)
-{
-  const size_t n = (size_t)plan->pattern.n;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->row));
-  PlanCall(PlanAlloc(plan, &plan->memory, n * sizeof(int), &plan->col));
-  plan->copied += 2 * plan->memory.piece[plan->memory.n - 1].bytes;
-  PetscCall(DeviceUploadIndices(plan->stream, plan->row, row, n));
-  PetscCall(DeviceUploadIndices(plan->stream, plan->col, col, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,9 +116,8 @@ static PetscErrorCode MakeOrdering(Plan *plan, const Rows *m, SyncILUBlocks *blo
 }
 
 /*
-   Brings rows into the ordering of the plan, and adds diagonals that are missing, if it is said where they are
-   counted; NULL: there are none, or the pattern is not regular. With final the rows are the pattern of the plan,
-   else they are in scratch.
+   Brings rows into the ordering of the plan. Missing diagonals are added, and counted in *added; with added
+   NULL they stay missing. If final, the rows p are the pattern of the plan; else they are in scratch.
 */
 static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscInt *added, Rows *p)
 {
@@ -180,8 +143,8 @@ static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscI
   PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &diagonal));
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)m->nnz + n) * sizeof(*key), &key));
   CallCUDA(cudaMemsetAsync(diagonal, 0, (n + 1) * sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelEntryKeys(m->n, m->ptr, m->col, inverse[0], inverse[1], 0, BitsOf(m->n), key, diagonal, plan->stream));
-  PlanLaunch(SyncILUKernelDiagonalKeys(m->n, BitsOf(m->n), diagonal, key + m->nnz, diagonal + n, plan->stream));
+  PlanLaunch(SyncILUKernelEntryKeys(m->n, m->ptr, m->col, inverse[0], inverse[1], 0, SyncILUBits(m->n), key, diagonal, plan->stream));
+  PlanLaunch(SyncILUKernelDiagonalKeys(m->n, SyncILUBits(m->n), diagonal, key + m->nnz, diagonal + n, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &missing, diagonal + n, sizeof(int)));
   if (!added) missing = 0;
   else *added = missing;
@@ -189,8 +152,7 @@ static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscI
   p->n   = m->n;
   p->nnz = m->nnz + missing;
   if (final) {
-    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)p->nnz * sizeof(int), &plan->columns));
-    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+    PlanCall(PlanAllocCopied(plan, (size_t)p->nnz * sizeof(int), &plan->columns));
     col       = plan->columns;
     plan->nnz = p->nnz;
   }
@@ -202,8 +164,8 @@ static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscI
 }
 
 /*
-   Looks for fill in all rows: those that a warp has no room for come again with more of it, at last with tables
-   in memory that become larger and larger.
+   Searches for the fill of all rows. Rows for which the table of a warp is too small are searched for again,
+   with a larger one, at last with tables in memory, which grow from round to round.
 */
 static PetscErrorCode SearchFill(Plan *plan, SyncILUDeviceFill f)
 {
@@ -255,7 +217,7 @@ static PetscErrorCode CountFill(Plan *plan, SyncILUDeviceFill *f, PetscInt64 *en
   PlanCall(SearchFill(plan, *f));
   PetscCall(DeviceReadBack(plan->stream, &total, f->total, sizeof(total)));
   *entries = (PetscInt64)total;
-  if (total > INT_MAX) PetscFunctionReturn(PETSC_SUCCESS); /* said elsewhere */
+  if (total > INT_MAX) PetscFunctionReturn(PETSC_SUCCESS); /* PlanCheckSize() will refuse it */
   PlanCall(PlanOffsets(plan, f->n, f->count, NULL));
   f->begin = f->count;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -264,7 +226,7 @@ static PetscErrorCode CountFill(Plan *plan, SyncILUDeviceFill *f, PetscInt64 *en
 /* The pattern of the plan from levels of fill in the rows of p. */
 static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
 {
-  const int         mark = plan->scratch.n, bits = BitsOf(p->n);
+  const int         mark = plan->scratch.n, bits = SyncILUBits(p->n);
   SyncILUDeviceFill f[2] = {
     {.n = p->n, .levels = levels, .bits = bits, .ptr = p->ptr, .col = p->col}
   };
@@ -290,8 +252,7 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
   }
   nnz = entries[0] + entries[1] + p->n;
   PlanCall(PlanCheckSize(plan, p->n, nnz));
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)nnz * sizeof(int), &plan->columns));
-  plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
+  PlanCall(PlanAllocCopied(plan, (size_t)nnz * sizeof(int), &plan->columns));
   plan->nnz = (int)nnz;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)nnz * sizeof(*key), &key));
   for (int k = 0; k < (symmetric ? 1 : 2); k++) {
@@ -307,7 +268,10 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The symbolic phase on the device; regular: the host has no row to name. */
+/*
+   The symbolic phase on the device: fills the pattern of the plan. regular is false where the host is to do it:
+   for a row that is to be named, or for more levels of fill than the device is good at.
+*/
 PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
 {
   const int levels = (int)PetscMin(e->fill.levels, SYNCILU_FILL_LEVELS + 1);
@@ -322,12 +286,14 @@ PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, Pe
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(PlanBegin(plan, A->n, A->nnz, &ptr));
-  PlanCall(GetRows(plan, A, &m));
+  m.n   = (int)A->n;
+  m.nnz = (int)A->nnz;
+  PlanCall(PlanGetRows(plan, A, &m.ptr, &m.col));
   PlanCall(LookThrough(plan, &m));
   if (plan->counts.irregular != INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   if (plan->counts.missing != INT_MAX && (plan->settings->ordering == SYNCILU_ORDERING_AUTO || !(e->row || e->fill.diagonal_fill)))
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (e->row) PlanCall(TakeOrdering(plan, e->row, e->col));
+  if (e->row) PlanCall(PlanTakeOrdering(plan, e->row, e->col));
   else if (plan->settings->ordering != SYNCILU_ORDERING_GIVEN) PlanCall(MakeOrdering(plan, &m, &e->blocks));
   if (!levels || plan->row || plan->counts.missing != INT_MAX) PlanCall(Permute(plan, &m, (PetscBool)!levels, e->fill.diagonal_fill ? &added : NULL, &p));
   else p = m;
@@ -341,9 +307,6 @@ PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, Pe
   if (!*regular) PetscFunctionReturn(PETSC_SUCCESS);
   e->pattern.added = added;
   e->pattern.same  = (PetscBool)(!plan->row && !levels && !added);
-  if (!e->pattern.same) {
-    PlanCall(PlanAlloc(plan, &plan->memory, (size_t)plan->nnz * sizeof(int), &plan->map));
-    plan->copied += plan->memory.piece[plan->memory.n - 1].bytes;
-  }
+  if (!e->pattern.same) PlanCall(PlanAllocCopied(plan, (size_t)plan->nnz * sizeof(int), &plan->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

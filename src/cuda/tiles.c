@@ -151,10 +151,8 @@ static PetscErrorCode List(Plan *plan)
   SyncILUTiling       *t     = &plan->tiling;
   const size_t         n     = (size_t)t->n;
   const double         boxes = (double)t->tiles[0] * t->tiles[1] * t->tiles[2];
-  size_t               bytes = 0;
   SyncILUDevicePattern p;
   int                 *before, *key, *sorted, *member, *first, *tile, mark, largest;
-  void                *work;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &member));
@@ -172,9 +170,7 @@ static PetscErrorCode List(Plan *plan)
     PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &key));
     PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &sorted));
     PlanLaunch(SyncILUKernelListKeys(*t, before, key, plan->stream));
-    PlanLaunch(SyncILUKernelSort(NULL, &bytes, t->n, largest, NULL, NULL, NULL, plan->stream));
-    PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-    PlanLaunch(SyncILUKernelSort(work, &bytes, t->n, largest, key, sorted, member, plan->stream));
+    PlanCall(PlanSort(plan, t->n, largest, key, sorted, member));
     PlanLaunch(SyncILUKernelListHeads(t->n, sorted, before, plan->stream));
     PlanCall(PlanOffsets(plan, t->n, before, &t->tiles[0]));
     PlanLaunch(SyncILUKernelListTiles(t->n, before, member, first, tile, plan->stream));
@@ -282,8 +278,8 @@ PetscErrorCode OrderCreateTiles(Plan *plan, DeviceMemory *memory, Part part, Ord
   const SyncILUTiling *t = &plan->tiling;
   const int            k = part == PART_U, tiles = t->tiles[0] * t->tiles[1] * t->tiles[2], lanes = plan->tile_lanes;
   const int            most = PetscMax(plan->tile_levels[0], plan->tile_levels[1]), mark = plan->scratch.n;
-  size_t               sort = 0, bytes = 0;
-  void                *work[2];
+  size_t               bytes = 0;
+  void                *work;
   int                 *sorted, *tile;
 
   PetscFunctionBegin;
@@ -293,12 +289,10 @@ PetscErrorCode OrderCreateTiles(Plan *plan, DeviceMemory *memory, Part part, Ord
   PlanCall(PlanAlloc(plan, memory, (size_t)order->tiles * sizeof(*order->slice), &order->slice));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)tiles * sizeof(int), &tile));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)tiles * sizeof(int), &sorted));
-  PlanLaunch(SyncILUKernelSort(NULL, &sort, tiles, most, NULL, NULL, NULL, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sort, &work[0]));
-  PlanLaunch(SyncILUKernelSort(work[0], &sort, tiles, most, plan->tile_level[k], sorted, tile, plan->stream));
+  PlanCall(PlanSort(plan, tiles, most, plan->tile_level[k], sorted, tile));
   PlanLaunch(SyncILUKernelTileOrder(NULL, &bytes, *t, order->tiles, tile, k, lanes, order->slice, order->row, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work[1]));
-  PlanLaunch(SyncILUKernelTileOrder(work[1], &bytes, *t, order->tiles, tile, k, lanes, order->slice, order->row, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelTileOrder(work, &bytes, *t, order->tiles, tile, k, lanes, order->slice, order->row, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   order->level_rows = (double)plan->pattern.n / plan->tile_levels[k];
   order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);

@@ -29,19 +29,10 @@ PetscErrorCode PlanGetValues(Plan *plan, const SyncILUPattern *pattern, const Sy
   }
   if (!plan->columns) plan->borrowed = (const int *)A->j;
   if (plan->map && !plan->mapped) {
-    const int           *aptr = (const int *)A->i, *acol = (const int *)A->j;
+    const int           *aptr, *acol;
     SyncILUDevicePattern p;
 
-    if (host) {
-      int *ptr, *col;
-
-      PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(A->n + 1) * sizeof(int), &ptr));
-      PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)pattern->nnz * sizeof(int), &col));
-      PetscCall(DeviceUploadIndices(plan->stream, ptr, A->i, (size_t)A->n + 1));
-      PetscCall(DeviceUploadIndices(plan->stream, col, A->j, (size_t)pattern->nnz));
-      aptr = ptr;
-      acol = col;
-    }
+    PlanCall(PlanGetRows(plan, A, &aptr, &acol));
     PlanCall(PlanGetPattern(plan, &p));
     PlanLaunch(SyncILUKernelMap(p, plan->row, plan->col, aptr, acol, plan->map, plan->stream));
     PetscCall(PlanRestorePattern(plan, &p));
