@@ -109,7 +109,8 @@ typedef enum {
    SyncILUSolve - how the triangular solves run on a GPU
 
    Values:
-+  SYNCILU_SOLVE_AUTO     - the library chooses: ell, or cluster where levels have few rows
++  SYNCILU_SOLVE_AUTO     - the library chooses: a warp a block in the ordering `MATORDERINGBMC`, which has no value of
+                            its own here, cluster where levels have few rows, else ell
 .  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
 .  SYNCILU_SOLVE_HYB      - the same, from the 32 entries of each warp side by side; rows of more entries go on in
@@ -124,8 +125,8 @@ typedef enum {
 
    Notes:
    A cluster begins once multiprocessors that are next to each other have room for all of its 16 blocks, so
-   `SYNCILU_SOLVE_CLUSTER` waits for programs that keep them. It has one right-hand side; several are solved for as
-   with `SYNCILU_SOLVE_ELL`, from the same storage.
+   `SYNCILU_SOLVE_CLUSTER` waits for programs that keep them. It has one right-hand side; several are solved
+   for as with `SYNCILU_SOLVE_ELL`, from the same storage.
 
    `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
    Republica, 2025, chapter 4. By the names given there, `SYNCILU_SOLVE_MR` is SpTRSV_mr with

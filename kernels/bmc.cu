@@ -3,7 +3,6 @@
 */
 #include "bmc.h"
 #include "counting.cuh"
-#include "entries.cuh"
 #include "launch.cuh"
 #include "tuning.h"
 #include <cub/cub.cuh>
@@ -397,26 +396,6 @@ __global__ void block_lengths_kernel(int blocks, const int *__restrict__ begin, 
   if (b < blocks) length[b] = begin[order[b] + 1] - begin[order[b]];
 }
 
-__global__ void inner_kernel(SyncILUDeviceEll ell, int *most)
-{
-  const EllLane l     = ell_lane(ell);
-  int           inner = 0;
-
-  for (int w = 0; w < l.width && l.full; w++) inner += ell.col[l.entry(w)] >= l.slice.first;
-  inner = __reduce_max_sync(FULL, inner);
-  if ((threadIdx.x & 31) == 0 && inner > load_stale(most)) atomicMax(most, inner);
-}
-
-__global__ void block_slices_kernel(int n, int blocks, const int *__restrict__ begin, bool down, SyncILUSlice *__restrict__ slice)
-{
-  const long long b = global_thread();
-
-  if (b >= blocks) return;
-  SyncILUSlice d = {0, begin[b], 0, (begin[b + 1] - begin[b]) << 3};
-  if (down) d.first = n - begin[b + 1];
-  slice[down ? blocks - 1 - b : b] = d;
-}
-
 } // namespace
 
 cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph g, int size, int *head, int *full, cudaStream_t stream)
@@ -604,14 +583,4 @@ cudaError_t SyncILUKernelColor(SyncILUDeviceGraph g, int blocks, const int *bloc
 cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t stream)
 {
   LAUNCH(block_lengths_kernel, blocks, stream, blocks, begin, order, length);
-}
-
-cudaError_t SyncILUKernelBlockSlices(int n, int blocks, const int *begin, int down, SyncILUSlice *slice, cudaStream_t stream)
-{
-  LAUNCH(block_slices_kernel, blocks, stream, n, blocks, begin, down != 0, slice);
-}
-
-cudaError_t SyncILUKernelInnerMost(SyncILUDeviceEll ell, int *most, cudaStream_t stream)
-{
-  LAUNCH(inner_kernel, 32ll * ell.slices, stream, ell, most);
 }

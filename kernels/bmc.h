@@ -89,12 +89,6 @@ extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int 
 /* How many rows the blocks have, in that order. */
 extern cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t);
 
-/* The most entries of a row with a position in its own slice; zero before. */
-extern cudaError_t SyncILUKernelInnerMost(SyncILUDeviceEll, int *most, cudaStream_t);
-
-/* A slice for each block, given where they begin, a lane a row; down: from the last one to the first. */
-extern cudaError_t SyncILUKernelBlockSlices(int n, int blocks, const int *begin, int down, SyncILUSlice *, cudaStream_t);
-
 #if defined(__cplusplus)
 }
 #endif

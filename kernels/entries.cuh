@@ -116,6 +116,12 @@ __device__ __forceinline__ V value(const SyncILUDeviceValues &v, int e)
   return e < 0 ? V(0) : ((const V *)v.a)[e];
 }
 
+/* Where row i of a triangle begins: in rows of their own, else on the pattern. */
+__device__ __forceinline__ int row_begin(const SyncILUDeviceTriangle &t, const SyncILUDeviceRows &rows, int i)
+{
+  return rows.begin ? rows.begin[i] : t.begin[i] + t.skip;
+}
+
 /* Entry q of row i, which has count of them, in the sliced ELL of its triangle. */
 template <typename V>
 __device__ __forceinline__ V *row_entry(const SyncILUSlicedRows &rows, int i, int count, int q)

@@ -340,7 +340,7 @@ cudaError_t SyncILUKernelLevels(SyncILUDevicePattern p, int longest, double mean
 
   if (!p.n) return cudaSuccess;
   if (longest <= SYNCILU_LEVEL_LONG) levels_kernel<false><<<blocks, SYNCILU_BLOCK_LEVELS, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
-  else if (mean <= SYNCILU_LEVEL_LONG) levels_kernel<true><<<blocks, SYNCILU_BLOCK_LEVELS, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
+  else if (mean <= SYNCILU_LEVEL_MEAN) levels_kernel<true><<<blocks, SYNCILU_BLOCK_LEVELS, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
   else levels_long_kernel<<<triangles * blocks_for(32ll * p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, both != 0, levelL, levelU, ticket, levels);
   return cudaGetLastError();
 }

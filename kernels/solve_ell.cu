@@ -2,7 +2,7 @@
    Solve strategy ell: the rows in slices, in the order in which they are solved for.
 */
 #include "solve_ell.h"
-#include "ell_blocks.cuh"
+#include "ell.cuh"
 
 using namespace syncilu;
 
@@ -12,7 +12,6 @@ cudaError_t SyncILUKernelSolveEll(SyncILUValueType type, SyncILUDeviceEll ell, S
   SyncILUDevicePivoting none = {0, 0.0, 0.0, 0.0};
 
   if (!ell.n || !s.nrhs) return cudaSuccess;
-  if (s.nrhs == 1 && ell.blocks) return launch_blocks<double>(ell, s, stream);
   if (s.nrhs == 1) return launch_ell<double, 1, PLAIN>(ell, s, none, nullptr, nullptr, stream);
   return launch_ell<double, SYNCILU_RHS_BLOCK, PLAIN>(ell, s, none, nullptr, nullptr, stream);
 }

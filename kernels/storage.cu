@@ -242,12 +242,6 @@ __global__ void row_begins_kernel(SyncILUDeviceEll ell, unsigned *__restrict__ b
   if (stride) stride[l.row] = (unsigned char)packed_lanes(l.slice);
 }
 
-/* Where row i of a triangle begins: in rows of their own, else on the pattern. */
-__device__ __forceinline__ int row_begin(const SyncILUDeviceTriangle &t, const SyncILUDeviceRows &rows, int i)
-{
-  return rows.begin ? rows.begin[i] : t.begin[i] + t.skip;
-}
-
 /* Values of a triangle in sliced ELL, from where its rows stand. */
 template <typename V>
 __global__ void fill_kernel(SyncILUDeviceTriangle t, SyncILUDeviceEll ell, SyncILUDeviceRows rows)

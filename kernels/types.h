@@ -264,14 +264,8 @@ typedef struct {
      many entries at once: SYNCILU_POLLS or twice that. Such slices are packed: many have few rows, and no
      more lanes in memory than these need, rounded up to a multiple of SYNCILU_PACK.
   */
-  int                by_level;
-  const SyncILULate *late; /* of each position, where slices end with levels */
-  /*
-     0, or slices are blocks of rows whose positions follow each other as their numbers do: upwards, or from the
-     last one to the first. Their rows wait for each other, and for rows of slices before.
-  */
-  int                 blocks;
-  int                 inner, outer; /* most entries of a row in its own block, and how many of the others wait together */
+  int                 by_level;
+  const SyncILULate  *late; /* of each position, where slices end with levels */
   const SyncILUSlice *slice;
   const int          *order; /* row of each position */
   const int          *col;   /* positions; -1 where a slice is padded */
@@ -287,11 +281,6 @@ typedef struct {
   /* of each part for every group of right-hand sides; NaN sentinels between solves */
   void *partial;
 } SyncILUDeviceEll;
-
-enum {
-  SYNCILU_BLOCKS_UP = 1,
-  SYNCILU_BLOCKS_DOWN
-};
 
 /* In the place of the logarithm of the lanes a row. */
 enum {

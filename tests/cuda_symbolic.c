@@ -271,7 +271,6 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
 
     SyncILUSettingsInitialize(&settings);
     settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
-    settings.solve      = k ? SYNCILU_SOLVE_ELL : SYNCILU_SOLVE_AUTO;
     settings.ordering   = SYNCILU_ORDERING_BMC;
     settings.block_size = size;
     PetscCall(SyncILUEngineCreate(&settings, n, &source, NULL, NULL, fill, &e[k]));

@@ -18,6 +18,7 @@ PetscErrorCode StrategiesGet(Strategies *s)
   for (int k = 0; SyncILUCUDASolves[k]; k++) {
     char why[128] = "";
 
+    if (SyncILUCUDASolves[k]->type == SYNCILU_SOLVE_AUTO) continue;
     if (SyncILUCUDASolves[k]->fits) PetscCall((*SyncILUCUDASolves[k]->fits)(&none, PART_L, why, sizeof(why)));
     if (why[0]) continue; /* not on this device */
     PetscCheck(s->nsolves < STRATEGIES_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d strategies", STRATEGIES_MAX);

@@ -198,8 +198,9 @@ typedef struct {
   /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
   int           throttle;
   double        level_rows; /* rows of a level in the mean */
-  int           tiles;      /* slices that the order comes with, tiles or blocks of the ordering bmc; 0: none */
-  SyncILUSlice *slice;      /* these */
+  int           tiles;      /* 0: not in tiles */
+  SyncILUSlice *slice;      /* of each tile */
+  PetscBool     blocks;     /* by block of the ordering bmc, and without `row`: the rows of a block wait for each other */
 } Order;
 
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);
@@ -242,6 +243,7 @@ typedef struct {
 
 typedef struct {
   SyncILUSolve type;
+  const char  *name;  /* of one that has no option value, and is of type SYNCILU_SOLVE_AUTO; else NULL */
   PetscBool    tiles; /* takes orders by tiles */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, Part, char[], size_t);
@@ -342,6 +344,7 @@ struct _Factorization {
 PETSC_INTERN const SolveOps *const  SyncILUCUDASolves[]; /* NULL-terminated */
 PETSC_INTERN const FactorOps *const SyncILUCUDAUpdates[];
 
+PETSC_INTERN const char    *SolveName(const SolveOps *);
 PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
 PETSC_INTERN PetscErrorCode ChooseNarrow(Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
@@ -361,7 +364,7 @@ typedef struct {
   const unsigned char *turn;   /* see SyncILUDeviceFactor */
 } FactorRows;
 
-PETSC_INTERN PetscErrorCode FactorRowsOrder(Factorization *, FactorRows *);
+PETSC_INTERN PetscErrorCode FactorRowsOrder(Factorization *, Order *);
 PETSC_INTERN PetscErrorCode FactorRowsCreate(Factorization *, FactorRows *);
 PETSC_INTERN PetscErrorCode FactorRowsTurns(Factorization *, const FactorRows *, DeviceMemory *, const unsigned char **);
 PETSC_INTERN PetscErrorCode FactorRowsSums(Factorization *);

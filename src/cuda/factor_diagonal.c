@@ -12,6 +12,7 @@ typedef struct {
   Ell  ell;
   int *transposed_entry, *dindex;
   int  indexed; /* the second one is filled */
+  int  throttle;
 } Diagonal;
 
 static PetscErrorCode Fits_Diagonal(Plan *plan, char why[], size_t len)
@@ -35,11 +36,14 @@ static PetscErrorCode Create_Diagonal(Factorization *f, char why[], size_t len)
   f->data = d;
   if (!ell) {
     SyncILUDeviceTriangle lower;
+    Order                 order;
 
+    PlanCall(FactorRowsOrder(f, &order));
     PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
-    PlanCall(EllCreate(plan, &f->memory, lower, &f->L->order, EllLanes(plan, PART_L), 0, &d->own));
-    ell = &d->own;
-  }
+    PlanCall(EllCreate(plan, &f->memory, lower, &order, EllLanes(plan, PART_L), 0, &d->own));
+    d->throttle = order.throttle;
+    ell         = &d->own;
+  } else d->throttle = f->L->order.throttle;
   d->ell   = *ell;
   f->lanes = ell->lanes;
   PlanCall(PlanAlloc(plan, &f->memory, ell->entries * sizeof(int), &d->transposed_entry));
@@ -74,7 +78,7 @@ static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValue
   */
   s.x        = TriangleGetEll(f->L) ? f->L->scale : f->workspace;
   s.nrhs     = 1;
-  s.throttle = f->L->order.throttle;
+  s.throttle = d->throttle;
   s.ticket   = plan->ticket + 2;
   shared     = (PetscBool)(!f->wide && piv->relax != 0.0 && s.x == sum);
   PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket, shared ? 0 : n, f->wide ? (void *)f->pivot : s.x, 0, NULL, plan->stream));

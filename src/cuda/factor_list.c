@@ -140,7 +140,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   PetscCall(PetscNew(&l));
   f->data        = l;
   l->rows.shared = most;
-  PlanCall(FactorRowsOrder(f, &l->rows));
+  PlanCall(FactorRowsOrder(f, &l->rows.order));
   PlanCall(FactorRowsCreate(f, &l->rows));
   f->lanes = l->rows.order.key ? PetscMax(2, PlanLanes(plan, mean / SYNCILU_LIST_ENTRIES)) : 5;
   while (f->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> f->lanes) * row > SYNCILU_SHARED_BYTES) f->lanes++;

@@ -10,18 +10,18 @@
    must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
    warp has rows of like length.
 */
-PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
+PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
 {
   Plan *plan = f->plan;
   int  *level, levels;
 
   PetscFunctionBegin;
-  if (f->L->order.tiles) {
+  if (f->L->order.tiles || f->L->order.blocks) {
     int bits = 0;
 
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
-    /* blocks, and levels leave room for lengths in the keys */
-    if (!plan->tiled && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1)) {
+    /* levels leave room for lengths in the keys */
+    if (f->L->order.blocks && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1)) {
       SyncILUDeviceTriangle t;
       int                   lanes, polls;
 
@@ -30,8 +30,8 @@ PetscErrorCode FactorRowsOrder(Factorization *f, FactorRows *r)
       PlanLaunch(SyncILUKernelSliceKeys(t, lanes, PetscMax(polls, SYNCILU_POLLS) << lanes, level, plan->stream));
       bits = SYNCILU_WIDTH_BITS;
     }
-    PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, bits, &r->order));
-  } else r->order = f->L->order;
+    PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, bits, order));
+  } else *order = f->L->order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -63,7 +63,7 @@ PetscErrorCode SearchCreate(Factorization *f, int lanes, int block, SearchKernel
   s->kernel = kernel;
   r         = &s->rows;
   f->lanes  = lanes;
-  PlanCall(FactorRowsOrder(f, r));
+  PlanCall(FactorRowsOrder(f, &r->order));
   PlanCall(FactorRowsCreate(f, r));
   r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_SEARCH, SYNCILU_THROTTLE_ROUNDS * PlanRounds(plan)));
   r->tasks          = plan->pattern.n;

@@ -106,10 +106,10 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes a row\n", f->ops->name, 1 << f->lanes));
   if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SyncILUSolves[L->ops->type], 1 << L->lanes, 1 << U->lanes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SolveName(L->ops), 1 << L->lanes, 1 << U->lanes));
   if (d->narrow[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->narrow));
   if (d->plan.tiled) PetscCall(TilesView(&d->plan, viewer));
-  else if (L->order.tiles) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by block, a warp each\n"));
+  else if (L->order.blocks) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by block, a warp each\n"));
   else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
                                      L->order.numerical ? "numerical"

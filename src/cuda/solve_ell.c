@@ -1,9 +1,8 @@
 /*
    Solve strategy ell: the rows in slices of 32 lanes, in the order in which they are solved for. Where the
-   plan is tiled, a slice is a tile; where it has ordered the rows by blocks, a slice may be a block.
+   plan is tiled, a slice is a tile.
 */
 #include "cuda.h"
-#include "../../kernels/bmc.h"
 #include "../../kernels/order.h"
 #include "../../kernels/solve_ell.h"
 #include "../../kernels/storage.h"
@@ -264,60 +263,12 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   The triangle in the blocks of the ordering that the plan has made, a lane a row. Every row of a block has
-   as many places in memory as the longest one has entries; where that is too much padding, e->ell.blocks
-   stays 0, and nothing is created.
-*/
-static PetscErrorCode CreateInBlocks(Triangle *t, Ell *e)
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveClusterOps;
+
+/* The sliced ELL of a triangle, NULL if its strategy has none. */
+const Ell *TriangleGetEll(const Triangle *t)
 {
-  Plan           *plan = t->plan;
-  const PetscBool down = (PetscBool)(t->part == PART_U || t->part == PART_LT);
-  const int       n = plan->pattern.n, memory = t->memory.n;
-  Order          *order = &t->order;
-  int            *most;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(order, sizeof(*order)));
-  order->tiles = plan->blocks;
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)n * sizeof(int), &order->row));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->blocks * sizeof(*order->slice), &order->slice));
-  PlanLaunch(SyncILUKernelIota(n, down, order->row, plan->stream));
-  PlanLaunch(SyncILUKernelBlockSlices(n, plan->blocks, plan->block, down, order->slice, plan->stream));
-  order->level_rows = (double)n / PetscMax(plan->colors, 1);
-  order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_COLORS);
-  Begin(t->rows, order, 0, 0, e);
-  e->ell.blocks = down ? SYNCILU_BLOCKS_DOWN : SYNCILU_BLOCKS_UP;
-  e->ell.outer  = t->rows.entries > SYNCILU_BLOCKS_MEAN * n ? 2 * SYNCILU_POLLS : SYNCILU_POLLS;
-  PlanCall(Cut(plan, &t->memory, t->rows, order, NULL, INT_MAX, e));
-  if (Padded(e, t->rows, SYNCILU_BLOCKS_PADDING)) {
-    PetscCall(PlanRelease(plan, &t->memory, memory));
-    PetscCall(PetscMemzero(order, sizeof(*order)));
-    e->ell.blocks = 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PlanCall(Finish(plan, &t->memory, t->rows, order, e));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
-  CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
-  PlanLaunch(SyncILUKernelInnerMost(e->ell, most, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &e->ell.inner, most, sizeof(*most)));
-  t->lanes = 0;
-  t->row   = order->row;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   Whether a triangle may be solved in blocks: see SYNCILU_BLOCKS_ROWS and what follows it in
-   kernels/tuning.h.
-*/
-static PetscBool MayBeInBlocks(const Triangle *t)
-{
-  const Plan     *plan = t->plan;
-  const PetscInt  size = plan->settings->block_size;
-  const PetscBool free = (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_AUTO && !plan->settings->vector_size);
-
-  if (plan->nnz > SYNCILU_BLOCKS_ENTRIES * plan->pattern.n) return PETSC_FALSE;
-  return (PetscBool)(plan->block && free && size <= 32 && size >= SYNCILU_BLOCKS_ROWS && t->rows.longest <= SYNCILU_BLOCKS_LONGEST);
+  return t->ops == &SyncILUSolveEllOps || t->ops == &SyncILUSolveClusterOps ? (const Ell *)t->data : NULL;
 }
 
 /*
@@ -329,15 +280,14 @@ static PetscErrorCode Create_Ell(Triangle *t)
 {
   Plan           *plan  = t->plan;
   const PetscBool tiled = (PetscBool)(plan->tiled && (!t->of || plan->reversed));
+  const Ell      *of    = t->of ? TriangleGetEll(t->of) : NULL; /* another strategy may leave the transpose to this one */
   Ell            *e;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
-  t->data = e;
-  if (MayBeInBlocks(t)) PlanCall(CreateInBlocks(t, e));
-  if (e->ell.blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  t->data  = e;
   t->lanes = tiled ? plan->tile_lanes : EllLanes(plan, t->part);
-  if (!tiled && (!t->of || plan->tiled || ((const Ell *)t->of->data)->ell.by_level || ((const Ell *)t->of->data)->ell.blocks)) PlanCall(CreateByLevel(t, e));
+  if (!tiled && (!of || plan->tiled || of->ell.by_level)) PlanCall(CreateByLevel(t, e));
   else {
     if (!tiled) PlanCall(OrderReverse(plan, &t->memory, &t->of->order, &t->order));
     else if (t->of) PlanCall(OrderReverseTiles(plan, &t->memory, &t->of->order, &t->order));
@@ -346,14 +296,6 @@ static PetscErrorCode Create_Ell(Triangle *t)
   }
   t->row = t->order.row;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveClusterOps;
-
-/* The sliced ELL of a triangle, NULL if its strategy has none. */
-const Ell *TriangleGetEll(const Triangle *t)
-{
-  return t->ops == &SyncILUSolveEllOps || t->ops == &SyncILUSolveClusterOps ? (const Ell *)t->data : NULL;
 }
 
 PetscErrorCode EllUpdate(Triangle *t, const Factor *factor)

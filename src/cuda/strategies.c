@@ -3,10 +3,12 @@
 */
 #include "cuda.h"
 
-PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps;
+PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
+  SyncILUSolveBlocksOps;
 
-const SolveOps *const SyncILUCUDASolves[] =
-  {&SyncILUSolveEllOps, &SyncILUSolveCsrOps, &SyncILUSolveMrOps, &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps, &SyncILUSolveClusterOps, NULL};
+/* In the order in which auto tries them. One of type SYNCILU_SOLVE_AUTO has no option value. */
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps, &SyncILUSolveEllOps,      &SyncILUSolveCsrOps,     &SyncILUSolveMrOps,
+                                             &SyncILUSolveHybOps,    &SyncILUSolveLevelsetOps, &SyncILUSolveClusterOps, NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
   SyncILUFactorParallelOps, SyncILUFactorLevelsetOps;
@@ -17,6 +19,12 @@ PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, Syn
 */
 const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,
                                                &SyncILUFactorSharedOps,   &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
+
+/* Of a strategy of the triangular solves. */
+const char *SolveName(const SolveOps *ops)
+{
+  return ops->name ? ops->name : SyncILUSolves[ops->type];
+}
 
 /* Why a strategy does not fit pattern or device; nothing if it does. */
 static PetscErrorCode SolveFits(Plan *plan, const SolveOps *ops, char why[], size_t len)
@@ -130,6 +138,7 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
   PetscFunctionBegin;
   why[0] = 0;
   if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || !plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*ops == &SyncILUSolveBlocksOps) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
   if (tiled) PlanCall(MayBeNarrow(plan, &may));
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
@@ -175,7 +184,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
     const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
     const int    levels = plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 
-    if (e && e->ell.blocks) time += plan->colors * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
+    if (t[k]->order.blocks) time += plan->colors * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
     else time += levels * hop;
   }
@@ -201,7 +210,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
 */
 PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
 {
-  const int    levels = plan->tiled ? plan->tile_levels[0] : L->order.tiles ? plan->colors : plan->levels[0];
+  const int    levels = plan->tiled ? plan->tile_levels[0] : L->order.blocks ? plan->colors : plan->levels[0];
   const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
 
   PetscFunctionBegin;
@@ -304,7 +313,8 @@ static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
   if (plan->counts.longest_row > SYNCILU_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
-    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    if (plan->tiled) PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    else plan->level[0] = level; /* the order of the factorization will ask for them */
   }
   if (n * rounds < (wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS) * (double)levels)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));

@@ -1,0 +1,76 @@
+/*
+   Triangular solves by the blocks of an ordering.
+*/
+#ifndef SYNCILU_SOLVE_BLOCKS_H
+#define SYNCILU_SOLVE_BLOCKS_H
+
+#include "types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/*
+   A block of at most SYNCILU_BLOCKS_MOST successive rows. Its rows wait for each other, and for rows of blocks
+   before it (behind it, if DOWN is set in the triangle below).
+
+   Lane k of its warp has row first + k; if down, the last row less k. So each row waits for rows of lower lanes.
+*/
+typedef struct {
+  int      first, shape; /* the first row; the number of rows plus SYNCILU_BLOCKS_SHAPE times the most outer entries of one */
+  unsigned outer, inner; /* where its entries begin */
+} SyncILUBlock;
+
+#define SYNCILU_BLOCKS_MOST  32
+#define SYNCILU_BLOCKS_SHAPE 64
+
+/* The entries of a row: bit k of inner stands for one whose column is the row of lane k; the others are outer. */
+typedef struct {
+  unsigned inner;
+  int      outer;
+} SyncILUBlockRow;
+
+/*
+   A triangle in blocks, without padding. The outer entries of the rows of a block are aligned at the ends of
+   the rows: first come the w-th entries from the end of all rows that have so many, lane by lane, then those
+   before them in number, and in the end the last ones. The entries of a row stand in the order in which the
+   blocks of their columns are solved for. The inner entries of a block begin with the first ones of all rows
+   that have any, those for the lowest lanes.
+*/
+typedef struct {
+  int                    n, blocks, down;
+  const SyncILUBlock    *block;
+  const SyncILUBlockRow *row; /* SYNCILU_BLOCKS_MOST for each block */
+  const int             *col; /* of outer entries */
+  void                  *outer, *inner;
+} SyncILUDeviceBlocks;
+
+/*
+   The blocks of a triangle from where they begin (begin[blocks] is n), without where their entries begin; and
+   the rows. outers and inners, with room for one more, receive the entries of each block.
+*/
+extern cudaError_t SyncILUKernelBlockRows(SyncILUDeviceTriangle, int blocks, const int *begin, int down, SyncILUBlock *, SyncILUBlockRow *, int *outers,
+                                          int *inners, cudaStream_t);
+
+/* Where the entries of each block begin, from the sums of those before. */
+extern cudaError_t SyncILUKernelBlockBegins(int blocks, const int *outers, const int *inners, SyncILUBlock *, cudaStream_t);
+
+/* How many entries the rows have. */
+extern cudaError_t SyncILUKernelRowLengths(SyncILUDeviceTriangle, int *length, cudaStream_t);
+
+/* The columns of outer entries; and all columns back on the pattern, with diag the diagonal too. */
+extern cudaError_t SyncILUKernelBlockColumns(SyncILUDeviceTriangle, SyncILUDeviceBlocks, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelColumnsOfBlocks(SyncILUDeviceTriangle, SyncILUDeviceBlocks, const int *diag, int *col, cudaStream_t);
+
+/* The values of a triangle from where its rows stand; and back on the pattern. */
+extern cudaError_t SyncILUKernelBlockValues(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceBlocks, SyncILUDeviceRows, cudaStream_t);
+extern cudaError_t SyncILUKernelValuesOfBlocks(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceBlocks, void *val, cudaStream_t);
+
+/* A triangular solve. many: rows have so many outer entries that a lane had better ask for twice as many at once. */
+extern cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType, SyncILUDeviceBlocks, int many, SyncILUDeviceSolve, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

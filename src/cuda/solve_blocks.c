@@ -1,0 +1,171 @@
+/*
+   Solves by blocks: a warp a block of the ordering that the plan has made, in the storage of
+   kernels/solve_blocks.h. x is by rows. The strategy has no option value: where it fits, it is what auto does.
+*/
+#include "cuda.h"
+#include "../../kernels/order.h"
+#include "../../kernels/solve_blocks.h"
+
+typedef struct {
+  SyncILUDeviceBlocks m;
+  int                 many;  /* see SyncILUKernelSolveBlocks() */
+  void               *w;     /* rows of W as a factorization leaves them, NULL if it leaves them elsewhere */
+  int                *begin; /* where they begin */
+} Blocks;
+
+PETSC_INTERN const SolveOps SyncILUSolveBlocksOps, SyncILUSolveEllOps;
+
+static PetscErrorCode Fits_Blocks(Plan *plan, Part part, char why[], size_t len)
+{
+  const int      longest = plan->counts.longest[part == PART_U];
+  const PetscInt size    = plan->settings->block_size;
+
+  PetscFunctionBegin;
+  if (!plan->block) PetscCall(PetscStrncpy(why, "is for the blocks of -pc_factor_mat_ordering_type bmc, where it is made on the device", len));
+  else if (size > SYNCILU_BLOCKS_MOST || size < SYNCILU_BLOCKS_ROWS)
+    PetscCall(PetscSNPrintf(why, len, "is for blocks of %d to %d rows, not %" PetscInt_FMT, SYNCILU_BLOCKS_ROWS, SYNCILU_BLOCKS_MOST, size));
+  else if (longest > SYNCILU_BLOCKS_LONGEST)
+    PetscCall(PetscSNPrintf(why, len, "a row has %d entries, more than the %d of a lane", longest, SYNCILU_BLOCKS_LONGEST));
+  else if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size)
+    PetscCall(PetscStrncpy(why, "goes by blocks with a lane a row, and another order or number of lanes is asked for", len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks and their rows, and where their entries begin. */
+static PetscErrorCode CreateRows(Triangle *t, SyncILUDeviceBlocks *m, int *outers)
+{
+  Plan            *plan = t->plan;
+  const size_t     n    = (size_t)m->blocks;
+  const int        mark = plan->scratch.n;
+  SyncILUBlock    *block;
+  SyncILUBlockRow *row;
+  int             *outer, *inner;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &t->memory, n * sizeof(*block), &block));
+  PlanCall(PlanAlloc(plan, &t->memory, n * SYNCILU_BLOCKS_MOST * sizeof(*row), &row));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &outer));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &inner));
+  PlanLaunch(SyncILUKernelBlockRows(t->rows, m->blocks, plan->block, m->down, block, row, outer, inner, plan->stream));
+  PlanCall(PlanOffsets(plan, m->blocks, outer, outers));
+  PlanCall(PlanOffsets(plan, m->blocks, inner, NULL));
+  PlanLaunch(SyncILUKernelBlockBegins(m->blocks, outer, inner, block, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  m->block = block;
+  m->row   = row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Columns of an unsymmetric pattern may have any number of entries: a transpose with long ones is left to ell. */
+static PetscErrorCode Create_Blocks(Triangle *t)
+{
+  Plan                *plan = t->plan;
+  const int            n    = plan->pattern.n;
+  Blocks              *b;
+  SyncILUDeviceBlocks *m;
+  int                 *col, outers;
+
+  PetscFunctionBegin;
+  if (t->rows.longest > SYNCILU_BLOCKS_LONGEST) {
+    t->ops = &SyncILUSolveEllOps;
+    PetscCall((*t->ops->create)(t));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&b));
+  t->data   = b;
+  m         = &b->m;
+  m->n      = n;
+  m->blocks = plan->blocks;
+  m->down   = t->part == PART_U || t->part == PART_LT;
+  PlanCall(CreateRows(t, m, &outers));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * sizeof(int), &col));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * plan->size, &m->outer));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)(t->rows.entries - outers) * plan->size, &m->inner));
+  PlanLaunch(SyncILUKernelBlockColumns(t->rows, *m, col, plan->stream));
+  m->col              = col;
+  b->many             = t->rows.entries > SYNCILU_BLOCKS_MEAN * n;
+  t->order.blocks     = PETSC_TRUE;
+  t->order.level_rows = (double)n / PetscMax(plan->colors, 1);
+  t->order.throttle   = OrderThrottle(t->order.level_rows, SYNCILU_THROTTLE_COLORS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Update_Blocks(Triangle *t, const Factor *factor)
+{
+  Plan             *plan = t->plan;
+  const Blocks     *b    = (const Blocks *)t->data;
+  SyncILUDeviceRows rows = t->part == PART_L ? factor->w : factor->u;
+
+  PetscFunctionBegin;
+  if (t->of) { /* from the pattern, where the caller has brought them */
+    PetscCall(PetscMemzero(&rows, sizeof(rows)));
+    rows.values.a = plan->crout;
+  } else if (!rows.values.a) {
+    rows.values.a = b->w;
+    rows.begin    = b->begin;
+  }
+  PlanLaunch(SyncILUKernelBlockValues(plan->type, t->rows, b->m, rows, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *s)
+{
+  Plan         *plan = t->plan;
+  const Blocks *b    = (const Blocks *)t->data;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, *s, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A factorization writes the rows of W one behind the other, and Update_Blocks() deals them: entries of a row
+   are far from each other in the storage, and who waits for a row would wait for all of its lines.
+*/
+static PetscErrorCode Rows_Blocks(Triangle *t, SyncILUSlicedRows *rows)
+{
+  Plan            *plan  = t->plan;
+  Blocks          *b     = (Blocks *)t->data;
+  const PetscInt64 bytes = t->memory.bytes;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)plan->pattern.n + 1) * sizeof(int), &b->begin));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)t->rows.entries * plan->size, &b->w));
+  PlanLaunch(SyncILUKernelRowLengths(t->rows, b->begin, plan->stream));
+  PlanCall(PlanOffsets(plan, plan->pattern.n, b->begin, NULL));
+  plan->taken += t->memory.bytes - bytes;
+  rows->val    = b->w;
+  rows->begin  = (const unsigned *)b->begin;
+  rows->stride = NULL;
+  rows->lanes  = 5;
+  rows->limit  = INT_MAX;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Columns_Blocks(const Triangle *t, int *col)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelColumnsOfBlocks(t->rows, ((const Blocks *)t->data)->m, t->part == PART_L ? plan->pattern.diag : NULL, col, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Values_Blocks(const Triangle *t, void *val)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelValuesOfBlocks(plan->type, t->rows, ((const Blocks *)t->data)->m, val, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const SolveOps SyncILUSolveBlocksOps = {.type    = SYNCILU_SOLVE_AUTO,
+                                        .name    = "blocks",
+                                        .fits    = Fits_Blocks,
+                                        .create  = Create_Blocks,
+                                        .update  = Update_Blocks,
+                                        .solve   = Solve_Blocks,
+                                        .rows    = Rows_Blocks,
+                                        .columns = Columns_Blocks,
+                                        .values  = Values_Blocks};
