@@ -66,7 +66,7 @@ extern cudaError_t SyncILUKernelColumnsOfBlocks(SyncILUDeviceTriangle, SyncILUDe
 extern cudaError_t SyncILUKernelBlockValues(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceBlocks, SyncILUDeviceRows, cudaStream_t);
 extern cudaError_t SyncILUKernelValuesOfBlocks(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceBlocks, void *val, cudaStream_t);
 
-/* A triangular solve. many: rows have so many outer entries that a lane had better ask for twice as many at once. */
+/* A triangular solve. many: rows are so long that a lane had better ask for twice as many entries at once. */
 extern cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType, SyncILUDeviceBlocks, int many, SyncILUDeviceSolve, cudaStream_t);
 
 #if defined(__cplusplus)

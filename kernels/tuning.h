@@ -273,30 +273,26 @@
 #define SYNCILU_MEMORY_LISTS 16e6
 
 /*
-   Entries of a row of L or U from which on the analysis of levels takes a warp for it instead of a lane; and mean
-   entries of a row of both from which on, where some are that long, all rows have one. On an H200 the levels of
-   tetrahedra with two levels of fill (72 entries in the mean) take 24 ms the first way, XX the second.
+   Entries of a row of L or U from which on the analysis of levels takes a warp for it instead of a lane;
+   and mean entries of a row of both from which on, where some are that long, all rows have one. Between
+   the two a warp would go through many rows one after the other: on an H200 the levels of tetrahedra with
+   two levels of fill (72 entries in the mean) then take 24 ms, those of elasticity with two (190), where
+   each row has a warp, 0.9.
 */
 #define SYNCILU_LEVEL_LONG 96
 #define SYNCILU_LEVEL_MEAN 32
 
 /*
-   Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the most
-   entries of a row of L or U; the mean entries of a row of both up to which blocks are taken; and how many times
-   the entries there may be with the padding. On an H200 an application takes in blocks instead of by level
-   0.51 of the time (triangles, 7 entries a row), 0.29 and 0.37 (the same with one and two levels of fill, 11
-   and 16), 0.93 and 0.91 (tetrahedra, 14, and with one level, 34), 0.65 (elasticity, 39), but 0.97 (elasticity with one
-   level, 93) and 1.25 (tetrahedra with two, 72).
-
-   And entries of a row in its own block for which the smaller kernel has room; and the mean entries of a row
-   from which on a lane waits for eight at a time instead of four: triangles take 0.8 of the time with four,
-   tetrahedra and elasticity 0.85 with eight.
+   Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the
+   most entries of a row of L or U, through which a lane goes alone; and the mean entries of a row from
+   which on a lane waits for eight at a time instead of four: triangles take 0.75 of the time with four,
+   tetrahedra and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of
+   by level 0.37 of the time (triangles, 7 entries a row of both), 0.17 and 0.23 (the same with one and two
+   levels of fill, 11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and 72), 0.26 and 0.28 (elasticity,
+   39, and with one level, 93).
 */
 #define SYNCILU_BLOCKS_ROWS    16
 #define SYNCILU_BLOCKS_LONGEST 256
-#define SYNCILU_BLOCKS_ENTRIES 40.0
-#define SYNCILU_BLOCKS_PADDING 4.0
-#define SYNCILU_BLOCKS_INNER   16
 #define SYNCILU_BLOCKS_MEAN    5.0
 
 /*
@@ -319,9 +315,9 @@
 #define SYNCILU_COUNTER_INTS 32
 
 /*
-   Nanoseconds between two looks at the throttle (see syncfree.cuh), and levels from the throttle to the row, or
-   colors where rows are in blocks: 0.5 and 1.5 instead of 4 take 1.8 and 1.15 times as long on tetrahedra and
-   elasticity, and the same on triangles.
+   Nanoseconds between two looks at the throttle (see syncfree.cuh), and levels from the throttle to the
+   row, or colors where rows are in blocks: 1.5 and 2.5 colors instead of 4 take 1.3 and 1.06 times as long
+   on tetrahedra, 1.6 and 1.2 on elasticity, and the same on triangles; 8 take the same everywhere.
 */
 #define SYNCILU_THROTTLE_PAUSE  50
 #define SYNCILU_THROTTLE_LEVELS 3

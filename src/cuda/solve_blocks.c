@@ -56,7 +56,7 @@ static PetscErrorCode CreateRows(Triangle *t, SyncILUDeviceBlocks *m, int *outer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Columns of an unsymmetric pattern may have any number of entries: a transpose with long ones is left to ell. */
+/* Columns of an unsymmetric pattern may have any length: a transpose with long ones is left to ell. */
 static PetscErrorCode Create_Blocks(Triangle *t)
 {
   Plan                *plan = t->plan;

@@ -1,7 +1,9 @@
 static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with new values, solve, iterations.\n\
   -poisson n,...      grids of the 3D Laplacian of PETSc's ksp/tutorials/ex45.c, solved with CG\n\
   -convdiff n,...     grids of an upwind convection-diffusion equation, solved with GMRES and BiCGStab\n\
-  -file x.mtx,...     Matrix Market or PETSc binary files, likewise; without -poisson and -convdiff alone\n\
+  -mesh name:n,...    finite elements on a mesh of n^2 or n^3 points along a space-filling curve: laplace2 (triangles), laplace3\n\
+                      (tetrahedra) and elasticity with CG, convection (upwind) with GMRES and BiCGStab\n\
+  -file x.mtx,...     Matrix Market or PETSc binary files, with GMRES and BiCGStab; without -poisson and -convdiff alone\n\
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
@@ -10,6 +12,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -repeat n           rounds after the first, of which the median is shown\n\
   -rtol r             relative tolerance of the solvers\n\
   -max_it n           most iterations\n\
+  -restart n          of GMRES\n\
   -peclet p           cell Peclet number of convection-diffusion\n\
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
@@ -22,6 +25,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
 #include <petsctime.h>
 #include <petscsyncilu.h>
 #include "bench.h"
+#include "mesh.h"
 #include "../load.h"
 
 enum {
@@ -90,7 +94,7 @@ typedef struct {
 typedef struct {
   PetscInt      repeat;
   PetscReal     rtol, peclet;
-  PetscInt      max_it;
+  PetscInt      max_it, restart;
   PetscBool     cpu, host_arrays;
   PetscMPIInt   ranks;
   MatType       mattype;
@@ -105,9 +109,10 @@ typedef struct {
 } Bench;
 
 typedef struct {
-  char name[64];
-  Mat  A;
-  Vec  b, x, r;
+  char      name[64];
+  PetscBool symmetric;
+  Mat       A;
+  Vec       b, x, r;
 } Problem;
 
 /* ---- problems ---- */
@@ -204,6 +209,27 @@ static PetscErrorCode FileCreate(const Bench *bench, const char *file, Problem *
   PetscCall(VecSet(ones, 1.0));
   PetscCall(MatMult(p->A, ones, p->b));
   PetscCall(VecDestroy(&ones));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* name:n, whose problem comes back. */
+static PetscErrorCode MeshProblemCreate(const Bench *bench, const char *spec, MeshProblem *problem, Problem *p)
+{
+  const char *colon = strchr(spec, ':');
+  PetscInt    n     = 0;
+  int         k     = 0;
+
+  PetscFunctionBegin;
+  while (k < MESH_PROBLEMS && (!colon || strlen(MeshProblems[k]) != (size_t)(colon - spec) || strncmp(MeshProblems[k], spec, (size_t)(colon - spec)))) k++;
+  PetscCheck(k < MESH_PROBLEMS, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-mesh %s: there is no such problem", spec);
+  PetscCall(PetscOptionsStringToInt(colon + 1, &n));
+  PetscCheck(n > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-mesh %s: how many points?", spec);
+  PetscCheck(bench->ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mesh takes one rank");
+  *problem = (MeshProblem)k;
+  PetscCall(MeshCreate(PETSC_COMM_WORLD, *problem, n, &p->A));
+  PetscCall(MatConvert(p->A, bench->mattype, MAT_INPLACE_MATRIX, &p->A));
+  PetscCall(MatCreateVecs(p->A, NULL, &p->b));
+  PetscCall(VecSet(p->b, 1.0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,6 +335,7 @@ static PetscErrorCode Round(const Bench *bench, const Preconditioner *c, const c
   PetscCall(KSPSetType(*ksp, type));
   PetscCall(KSPSetOperators(*ksp, p->A, p->A));
   PetscCall(KSPSetTolerances(*ksp, bench->rtol, PETSC_DEFAULT, PETSC_DEFAULT, bench->max_it));
+  if (bench->restart) PetscCall(KSPGMRESSetRestart(*ksp, bench->restart));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(SetUp(bench, pc, &t[0]));
@@ -577,7 +604,8 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
 
 typedef struct {
   Bench      *bench;
-  const char *file; /* else a grid */
+  const char *file; /* else a mesh, else a grid */
+  const char *mesh;
   PetscInt    n;
   PetscReal   peclet;
 } Request;
@@ -585,21 +613,29 @@ typedef struct {
 static PetscErrorCode CreateProblem(const Request *q, Problem *p)
 {
   PetscFunctionBegin;
-  if (q->file) PetscCall(FileCreate(q->bench, q->file, p));
+  p->symmetric = (PetscBool)(!q->file && q->peclet == 0.0);
+  if (q->mesh) {
+    MeshProblem problem = MESH_LAPLACE_2D;
+
+    PetscCall(MeshProblemCreate(q->bench, q->mesh, &problem, p));
+    p->symmetric = (PetscBool)(problem != MESH_CONVECTION);
+  } else if (q->file) PetscCall(FileCreate(q->bench, q->file, p));
   else PetscCall(GridCreate(q->bench, q->n, q->peclet, p));
   PetscCall(ProblemFinish(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunRequest(const Request *q, int ntypes, const KSPType *types)
+static PetscErrorCode RunRequest(const Request *q)
 {
-  Problem   p;
-  PetscBool failed, ignored;
-  char      why[WHY], text[WHY];
+  const KSPType symmetric[] = {KSPCG}, general[] = {KSPGMRES, KSPBCGS};
+  Problem       p;
+  PetscBool     failed, ignored;
+  char          why[WHY], text[WHY];
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&p, sizeof(p)));
-  if (q->file) PetscCall(BenchFileName(q->file, p.name, sizeof(p.name)));
+  if (q->mesh) PetscCall(PetscStrncpy(p.name, q->mesh, sizeof(p.name)));
+  else if (q->file) PetscCall(BenchFileName(q->file, p.name, sizeof(p.name)));
   else PetscCall(PetscSNPrintf(p.name, sizeof(p.name), "%s %" PetscInt_FMT "^3", q->peclet > 0 ? "convdiff" : "poisson", q->n));
   BenchProgress("%s: assembling", p.name);
   BenchTry(CreateProblem(q, &p), why, sizeof(why), &failed);
@@ -607,7 +643,7 @@ static PetscErrorCode RunRequest(const Request *q, int ntypes, const KSPType *ty
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: skipped: %s\n", p.name, why));
     PetscCall(BenchFail(&q->bench->failures, p.name, "matrix", why));
   } else {
-    for (int t = 0; t < ntypes; t++) PetscCall(RunProblem(q->bench, &p, types[t]));
+    for (int t = 0; t < (p.symmetric ? 1 : 2); t++) PetscCall(RunProblem(q->bench, &p, p.symmetric ? symmetric[t] : general[t]));
   }
   BenchTry(ProblemDestroy(&p), text, sizeof(text), &ignored);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -627,11 +663,10 @@ static PetscErrorCode UseDevice(void)
 
 int main(int argc, char **argv)
 {
-  PetscInt      poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, failures;
-  const KSPType symmetric[] = {KSPCG}, general[]      = {KSPGMRES, KSPBCGS};
-  char         *files[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
-  PetscBool     small = PETSC_FALSE, set[2], filed, only, failed;
-  Bench        *bench;
+  PetscInt  poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, nmeshes = LIST, failures;
+  char     *files[LIST], *meshes[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
+  PetscBool small = PETSC_FALSE, set[2], filed, meshed, only, failed;
+  Bench    *bench;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -647,6 +682,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsIntArray("-poisson", "Points in each direction", NULL, poisson, &npoisson, &set[0]));
   PetscCall(PetscOptionsIntArray("-convdiff", "Points in each direction", NULL, convdiff, &nconvdiff, &set[1]));
   PetscCall(PetscOptionsStringArray("-file", "Matrix files", NULL, files, &nfiles, &filed));
+  PetscCall(PetscOptionsStringArray("-mesh", "Problems on meshes", NULL, meshes, &nmeshes, &meshed));
+  PetscCall(PetscOptionsBoundedInt("-restart", "Of GMRES, 0: PETSc's", NULL, bench->restart, &bench->restart, NULL, 0));
   PetscCall(PetscOptionsBool("-small", "Quick grids", NULL, small, &small, NULL));
   PetscCall(PetscOptionsBool("-cpu", "On the CPU with PETSc's own ILU", NULL, bench->cpu, &bench->cpu, NULL));
   PetscCall(PetscOptionsBool("-host_arrays", "Matrix and vectors of the host's types", NULL, bench->host_arrays, &bench->host_arrays, NULL));
@@ -660,7 +697,8 @@ int main(int argc, char **argv)
   if (!only) bench->nonly = 0;
   for (PetscInt k = 0; k < bench->nonly; k++) PetscCall(CheckName(bench->only[k]));
   if (!filed) nfiles = 0;
-  if (!set[0] && !set[1] && !filed) {
+  if (!meshed) nmeshes = 0;
+  if (!set[0] && !set[1] && !filed && !meshed) {
     npoisson  = small ? 1 : 2;
     nconvdiff = 1;
     if (small) poisson[0] = convdiff[0] = 33;
@@ -693,19 +731,25 @@ int main(int argc, char **argv)
                                           "|b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
 
   for (PetscInt k = 0; k < npoisson; k++) {
-    const Request q = {bench, NULL, poisson[k], 0.0};
+    const Request q = {.bench = bench, .n = poisson[k]};
 
-    PetscCall(RunRequest(&q, 1, symmetric));
+    PetscCall(RunRequest(&q));
   }
   for (PetscInt k = 0; k < nconvdiff; k++) {
-    const Request q = {bench, NULL, convdiff[k], bench->peclet};
+    const Request q = {.bench = bench, .n = convdiff[k], .peclet = bench->peclet};
 
-    PetscCall(RunRequest(&q, 2, general));
+    PetscCall(RunRequest(&q));
   }
   for (PetscInt k = 0; k < nfiles; k++) {
-    const Request q = {bench, files[k], 0, 0.0};
+    const Request q = {.bench = bench, .file = files[k]};
 
-    PetscCall(RunRequest(&q, 2, general));
+    PetscCall(RunRequest(&q));
+  }
+  for (PetscInt k = 0; k < nmeshes; k++) {
+    const Request q = {.bench = bench, .mesh = meshes[k]};
+
+    PetscCall(RunRequest(&q));
+    PetscCall(PetscFree(meshes[k]));
   }
   PetscCall(PrintPairs(bench));
 
