@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
   Places                outers(d.outer, lane), inners(d.inner, lane);
 
   auto load = [&](int w, int *column, V *value) {
-    const bool     there = w < r.outer;
+    const bool     there = w >= 0 && w < r.outer; /* w is -1 where no row of the block has outer entries */
     const unsigned place = outers.take(there);
 
     *column = there ? m.col[place] : -1;
