@@ -155,10 +155,10 @@ MAT_GETTER(Backend, SyncILUBackend)
    Note:
    Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids,
    auto and list run as one triangular solve, and the view says diagonal-only. Where the device has no memory
-   for the lists, adapt runs. Auto also takes adapt where levels have few rows, then with 32 lanes a row, where
-   most entries are in rows of more than 255, and where lists take so much memory that plan and factor would
-   have more than three times the bytes of the matrix and 16 MB more. The view and -info give the reason. The host has one
-   way, a dense work row a thread, and says so in the view.
+   for the lists, adapt runs. Auto also takes adapt where levels have few rows, then with 32 lanes a row,
+   where most entries are in rows of more than 255, and where lists take so much memory that plan and factor
+   would have more than three times the bytes of the matrix and 16 MB more. The view and -info give the
+   reason. The host has one way, a dense work row a thread, and says so in the view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`

@@ -462,10 +462,10 @@ static PetscErrorCode TestRandom(PetscRandom rand)
 
 /*
    Part memory: what plan and factor take of the device with the default strategies, in multiples of the bytes
-   of the matrix in CSR. Held: at most SYNCILU_MEMORY and SYNCILU_MEMORY_LISTS bytes, beside the values of the matrix where PETSc uses no
-   device and the plan has a copy of them. The transposes, planned at the first solve with them, add at most
-   as much. Right-hand sides add two numbers a row each, as far as there are more than one at a time. While
-   planning, at most twice what is held in the end.
+   of the matrix in CSR. Held: at most SYNCILU_MEMORY and SYNCILU_MEMORY_LISTS bytes, beside the values of the
+   matrix where PETSc uses no device and the plan has a copy of them. The transposes, planned at the first
+   solve with them, add at most as much. Right-hand sides add two numbers a row each, as far as there are more
+   than one at a time. While planning, at most twice what is held in the end.
 */
 static const struct {
   const char *pattern;

@@ -586,8 +586,8 @@ static PetscErrorCode TestAdvice(PetscRandom rand)
 }
 
 /*
-   The ordering that decides by itself takes bmc for a chain of narrow levels, on a GPU and where its blocks are asked
-   for there, and leaves grids, wide levels and long rows as they are.
+   The ordering that decides by itself takes bmc for a chain of narrow levels, on a GPU and where its blocks
+   are asked for there, and leaves grids, wide levels and long rows as they are.
 */
 static PetscErrorCode TestChosenOrdering(PetscRandom rand)
 {
