@@ -22,12 +22,29 @@ typedef struct {
   const PetscScalar *lval, *uval, *dinv;
 } Values;
 
-/* Whether a row of two factors is the same, up to a share of the largest entry. */
+/* Entries first .. last - 1 of two arrays of blocks. */
+static PetscBool SameBlocks(const PetscScalar *a, const PetscScalar *b, PetscInt first, PetscInt last, PetscInt bs)
+{
+  const size_t size = (size_t)bs * bs;
+
+  for (size_t k = first * size; k < last * size; k++) {
+    if (!Same(a[k], b[k], 0.0)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/*
+   Whether a row of two factors is the same, up to a share of the largest entry. Backends that know blocks have
+   the reference's bits.
+*/
 static PetscBool SameRow(const SyncILUPattern *p, PetscInt i, Values v, Values ref, PetscReal tolerance)
 {
   PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / ref.dinv[i]);
   PetscBool same;
 
+  if (p->bs > 1)
+    return (PetscBool)(SameBlocks(v.dinv, ref.dinv, i, i + 1, p->bs) && SameBlocks(v.lval, ref.lval, p->lptr[i], p->lptr[i + 1], p->bs) &&
+                       SameBlocks(v.uval, ref.uval, p->uptr[i], p->uptr[i + 1], p->bs));
   for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lmax = PetscMax(lmax, PetscAbsScalar(ref.lval[k]));
   for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) umax = PetscMax(umax, PetscAbsScalar(ref.uval[k]));
   same = Same(v.dinv[i], ref.dinv[i], tolerance * PetscAbsScalar(ref.dinv[i]));
@@ -110,14 +127,14 @@ static PetscBool SolvesRow(const SyncILUPattern *p, const SyncILUCSR *A, const S
 PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv)
 {
   const SyncILUPattern *p  = &e->pattern;
-  const PetscInt        nl = p->nl, nu = p->nu;
+  const size_t          nl = (size_t)p->nl * p->bs * p->bs, nu = (size_t)p->nu * p->bs * p->bs;
   SyncILUStatus         status;
   Values                v, ref;
   Sum                  *w;
   PetscInt             *mark, rows, row, rounded = 0;
 
   PetscFunctionBegin;
-  if (!e->ref) PetscCall(PetscMalloc1((size_t)nl + nu + p->n, &e->ref));
+  if (!e->ref) PetscCall(PetscMalloc1(nl + nu + (size_t)p->n * p->bs * p->bs, &e->ref));
   PetscCall(SyncILUReferenceFactor(p, A, piv, e->ref, e->ref + nl, e->ref + nl + nu, &status));
   PetscCheck(status.row == e->status.row && status.shifted == e->status.shifted, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "-pc_syncilu_check: first rejected pivot in row %" PetscInt_FMT ", %" PetscInt_FMT " shifted; the serial reference has row %" PetscInt_FMT
@@ -128,7 +145,7 @@ PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
   ref.dinv = e->ref + nl + nu;
   PetscCall((*e->ops->values)(e, &v.lval, &v.uval, &v.dinv));
   /* what follows a rejected pivot is of no use, and infinite or not a number */
-  rows = status.row < 0 ? p->n : status.row;
+  rows = status.row < 0 ? p->n : status.row / p->bs;
   PetscCall(PetscMalloc2(p->n, &w, p->n, &mark));
   for (PetscInt i = 0; i < p->n; i++) mark[i] = -1;
   for (row = 0; row < rows; row++) {
@@ -138,11 +155,11 @@ PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
   }
   PetscCall(PetscFree2(w, mark));
   PetscCheck(row == rows, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "-pc_syncilu_check: row %" PetscInt_FMT " of the factor is the first to differ from the serial reference", row);
+             "-pc_syncilu_check: %s %" PetscInt_FMT " of the factor is the first to differ from the serial reference", p->bs > 1 ? "block row" : "row", row);
   PetscCall(PetscInfo(NULL,
-                      "-pc_syncilu_check: %" PetscInt_FMT " rows of the factor equal the serial reference, %" PetscInt_FMT
+                      "-pc_syncilu_check: %" PetscInt_FMT " %srows of the factor equal the serial reference, %" PetscInt_FMT
                       " of them up to rounding that has grown\n",
-                      rows, rounded));
+                      rows, p->bs > 1 ? "block " : "", rounded));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,20 +234,21 @@ static PetscErrorCode Solves(SyncILUEngine e, SyncILUTranspose trans, const Pets
 PetscErrorCode SyncILUCheckSolve(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x)
 {
   const SyncILUPattern *p  = &e->pattern;
-  const PetscInt        nl = p->nl, nu = p->nu;
+  const PetscInt        n  = p->n * p->bs;
+  const size_t          nl = (size_t)p->nl * p->bs * p->bs, nu = (size_t)p->nu * p->bs * p->bs;
   PetscReal             max = 0.0;
   PetscScalar          *y;
   PetscInt              row;
   PetscBool             solves = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(p->n, &y));
+  PetscCall(PetscMalloc1(n, &y));
   PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
-  for (PetscInt i = 0; i < p->n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
-  for (row = 0; row < p->n && Same(x[row], y[row], e->ops->tolerance * max); row++) { }
+  for (PetscInt i = 0; i < n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
+  for (row = 0; row < n && Same(x[row], y[row], e->ops->tolerance * max); row++) { }
   PetscCall(PetscFree(y));
-  if (row < p->n && e->ops->tolerance > 0) PetscCall(Solves(e, trans, b, x, &solves));
-  PetscCheck(row == p->n || solves, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  if (row < n && e->ops->tolerance > 0) PetscCall(Solves(e, trans, b, x, &solves));
+  PetscCheck(row == n || solves, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", row);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -102,15 +102,6 @@ static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUSource *source, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   Whether this is the matrix that was seen last, with the pattern that it had then. The pattern itself is not
-   looked at.
-*/
-static PetscBool SameIdentity(const SyncILUCSR *A, const SyncILUCSR *B)
-{
-  return (PetscBool)(A->id == B->id && A->state == B->state && A->i == B->i && A->j == B->j && A->nnz == B->nnz);
-}
-
 /* The symbolic phase on the host. */
 static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
 {
@@ -128,6 +119,21 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
   PetscCall(PetscFree(row));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the backend at work sees a matrix of blocks as one of points. */
+static PetscBool SeesPoints(SyncILUEngine e)
+{
+  return (PetscBool)(e->bs > 1 && !e->ops->blocks);
+}
+
+/* The matrix as the backend at work sees it. */
+static SyncILUSource Seen(SyncILUEngine e, const SyncILUSource *source)
+{
+  SyncILUSource seen = *source;
+
+  if (SeesPoints(e)) SyncILUPointsSource(&e->points, source, &seen);
+  return seen;
 }
 
 /* The plan of e->ops; what the machine lacks for it is in e->unfit then. */
@@ -156,6 +162,7 @@ static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source)
     PetscCall((*e->ops->plan)(e, NULL, &needpattern));
   }
   if (e->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  e->pattern.bs = PetscMax(e->pattern.bs, 1); /* a backend's own pattern has none */
   PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
   e->identity = A;
   ierr        = Fingerprint(e, source, &A, e->fingerprint, &e->pending);
@@ -169,6 +176,30 @@ static PetscErrorCode Unplan(SyncILUEngine e)
   PetscFunctionBegin;
   if (e->ops) PetscCall((*e->ops->destroy)(e));
   e->ops = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same with the backend's view of the matrix and of the ordering that comes with it. */
+static PetscErrorCode PlanSeen(SyncILUEngine e, const SyncILUSource *source)
+{
+  const SyncILUSource seen = Seen(e, source);
+  const PetscInt     *row = e->row, *col = e->col;
+  PetscInt           *rows = NULL, *cols = NULL;
+  PetscErrorCode      ierr;
+
+  PetscFunctionBegin;
+  if (SeesPoints(e)) {
+    PetscCall(SyncILUPointsOrdering(e->n / e->bs, e->bs, row, &rows));
+    PetscCall(SyncILUPointsOrdering(e->n / e->bs, e->bs, col, &cols));
+    e->row = rows;
+    e->col = cols;
+  }
+  ierr   = Plan(e, &seen);
+  e->row = row;
+  e->col = col;
+  PetscCall(PetscFree(rows));
+  PetscCall(PetscFree(cols));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,10 +258,14 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
     const SyncILUBackendOps *ops = backends[k];
     PetscBool                may;
 
+    if (e->pivoted && !ops->blocks) {
+      PetscCall(PetscStrncpy(why, "a pivot vanishes unless it is chosen within its block, which only the host does", sizeof(why)));
+      continue;
+    }
     PetscCall(MayTake(ops, asked, e->n, &may, why, sizeof(why)));
     if (!may) continue;
     e->ops = ops;
-    PetscCall(Plan(e, source));
+    PetscCall(PlanSeen(e, source));
     if (!e->unfit[0]) {
       if (asked != SYNCILU_BACKEND_AUTO) PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
       else if (ops->device)
@@ -241,9 +276,9 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
       }
       PetscFunctionReturn(PETSC_SUCCESS);
     }
+    /* a pattern without arrays was this backend's, taken from the rows of the matrix; or it is one of points */
+    if (!e->pattern.lptr || SeesPoints(e)) PetscCall(SyncILUPatternDestroy(&e->pattern));
     PetscCall(Unplan(e));
-    /* a pattern without arrays was the first backend's, taken from the rows of the matrix */
-    if (!e->pattern.lptr) PetscCall(SyncILUPatternDestroy(&e->pattern));
     PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
     code = PETSC_ERR_LIB;
   }
@@ -276,7 +311,8 @@ static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, 
 +  settings - what the user asked for
 .  n        - number of rows
 .  source   - the matrix; its values are not looked at
-.  row      - row i of the factor is row row[i] of the matrix; NULL together with col for the natural ordering
+.  row      - row i of the factor is row row[i] of the matrix, or block row of a matrix of blocks; NULL together
+              with col for the natural ordering
 .  col      - column j of the factor is column col[j] of the matrix
 -  fill     - levels of fill, and whether missing diagonal entries are added
 
@@ -300,6 +336,7 @@ PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, 
   *engine = NULL;
   PetscCall(PetscNew(&e));
   e->n          = n;
+  e->bs         = source->bs;
   e->fill       = fill;
   e->settings   = *settings;
   e->update     = settings->update;
@@ -321,6 +358,7 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
+  PetscCall(SyncILUPointsDestroy(&e->points));
   PetscCall(PetscFree(e->ref));
   PetscCall(PetscFree(*engine));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -338,6 +376,12 @@ static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
 
   PetscFunctionBegin;
   if (given) e->pattern.row = e->pattern.col = NULL; /* the ordering outlives the pattern */
+  if (row && SeesPoints(e)) {                        /* it was one of points */
+    for (PetscInt b = 0; b < e->n / e->bs; b++) {
+      row[b] = row[b * e->bs] / e->bs;
+      col[b] = col[b * e->bs] / e->bs;
+    }
+  }
   PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(PetscFree(e->ref));
@@ -366,17 +410,21 @@ static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
 */
 PetscErrorCode SyncILUEngineRow(SyncILUEngine e, PetscInt i, PetscInt *row)
 {
+  const PetscInt bs = e->pattern.bs;
+
   PetscFunctionBegin;
-  *row = e->pattern.row ? e->pattern.row[i] : i;
+  *row = e->pattern.row ? e->pattern.row[i / bs] * bs + i % bs : i;
   if (!e->pattern.row && !e->pattern.lptr && e->ops->row) PetscCall((*e->ops->row)(e, i, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckRows(SyncILUEngine e, const SyncILUCSR *A)
 {
+  const PetscInt n = A->n * SyncILUBlockSize(A);
+
   PetscFunctionBegin;
-  PetscCheck(A->n == e->n, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " rows, the one of the symbolic phase had %" PetscInt_FMT,
-             A->n, e->n);
+  PetscCheck(n == e->n, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %" PetscInt_FMT " rows, the one of the symbolic phase had %" PetscInt_FMT, n,
+             e->n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -393,7 +441,7 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
   if (e->settings.check && !e->pattern.lptr) {
     PetscCall(PetscInfo(NULL, "-pc_syncilu_check was switched on after the symbolic phase, which is done again for the reference\n"));
     *fits = PETSC_FALSE;
-  } else if (!SameIdentity(A, &e->identity)) {
+  } else if (!SyncILUSameIdentity(A, &e->identity)) {
     if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));
     e->pending = PETSC_FALSE;
     if (A->nnz == e->identity.nnz) PetscCall(Fingerprint(e, source, A, fingerprint, NULL));
@@ -407,8 +455,9 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
 /* As many attempts as the shift takes. */
 static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info, SyncILUPivoting *last)
 {
-  const MatFactorShiftType type     = (MatFactorShiftType)(int)info->shifttype;
-  const PetscInt           max      = 5; /* bisections, as PETSc's */
+  const PetscInt max = 5; /* bisections, as PETSc's */
+  /* points of blocks are not shifted: where a pivot vanishes, the backend that knows blocks is next */
+  const MatFactorShiftType type     = SeesPoints(e) ? MAT_SHIFT_NONE : (MatFactorShiftType)(int)info->shifttype;
   SyncILUPivoting          piv      = {type, info->zeropivot, 0.0, e->settings.relax};
   PetscReal                fraction = 0.0, lo = 0.0, hi = 1.0, top = 0.0;
   PetscBool                again;
@@ -467,6 +516,25 @@ static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const Ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The numeric phase; or, where anew comes back, what is planned is for another matrix. */
+static PetscErrorCode FactorSeen(SyncILUEngine e, const SyncILUSource *source, const MatFactorInfo *info, PetscBool *anew)
+{
+  const SyncILUSource seen = Seen(e, source);
+  SyncILUCSR          A;
+  PetscBool           fits = PETSC_TRUE;
+  PetscErrorCode      ierr;
+
+  PetscFunctionBegin;
+  PetscCall((*seen.get)(seen.ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
+  ierr = CheckRows(e, &A);
+  if (!ierr) ierr = PlanFits(e, &seen, &A, &fits);
+  if (!ierr && fits) ierr = FactorTuned(e, &A, info);
+  PetscCall((*seen.restore)(seen.ctx, &A));
+  PetscCall(ierr);
+  *anew = PetscNot(fits);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    SyncILUEngineFactor - the numeric phase, with as many attempts as the shift takes
 
@@ -483,6 +551,9 @@ static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const Ma
    between nothing and diagonal dominance, and MAT_SHIFT_INBLOCKS changes that pivot alone. What no shift can
    save, and what a shift of amount zero would try forever, is a breakdown. The outcome is in e->status.
 
+   Of a matrix of blocks the diagonal block is inverted, with pivots chosen among its rows, and MAT_SHIFT_INBLOCKS
+   replaces those that are zero (reference.h). The other shifts are none for blocks, as in PETSc.
+
    A matrix of another pattern than the one that was planned for is planned for anew: PETSc does not tell all
    changes of a pattern (MatTranspose() in place, for one), and a plan for another pattern would read past the
    ends of rows, and wait on a device for rows that never come.
@@ -491,22 +562,26 @@ static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const Ma
 */
 PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source, const MatFactorInfo *info)
 {
-  SyncILUCSR     A;
-  PetscBool      fits;
-  PetscErrorCode ierr;
+  PetscBool anew = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
-  ierr = CheckRows(e, &A);
-  if (!ierr) ierr = PlanFits(e, source, &A, &fits);
-  if (!ierr && !fits) {
-    PetscCall((*source->restore)(source->ctx, &A));
+  PetscCheck(source->bs == e->bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "The matrix has blocks of %" PetscInt_FMT " rows, the one of the symbolic phase had blocks of %" PetscInt_FMT, source->bs, e->bs);
+  PetscCall(FactorSeen(e, source, info, &anew));
+  if (anew) {
     PetscCall(PlanAnew(e, source));
-    PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
+    PetscCall(FactorSeen(e, source, info, &anew));
   }
-  if (!ierr) ierr = FactorTuned(e, &A, info);
-  PetscCall((*source->restore)(source->ctx, &A));
-  PetscCall(ierr);
+  if (SeesPoints(e) && e->status.row >= 0 && e->settings.backend == SYNCILU_BACKEND_AUTO) {
+    PetscInt row;
+
+    PetscCall(SyncILUEngineRow(e, e->status.row, &row));
+    PetscCall(PetscInfo(NULL, "The pivot of row %" PetscInt_FMT " vanishes on the %s backend, which chooses none within blocks: the host does\n", row,
+                        SyncILUBackends[e->ops->backend]));
+    e->pivoted = PETSC_TRUE;
+    PetscCall(PlanAnew(e, source));
+    PetscCall(FactorSeen(e, source, info, &anew));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -535,7 +610,7 @@ static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
 
 /*
    SyncILUEngineFlops - the operations of the last numeric phase: two for each update, one for each entry of L
-   and each pivot, and that for each attempt
+   and each pivot, or what products and inverses of blocks take; and that for each attempt
 
    Not Collective
 
@@ -549,11 +624,13 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
 {
   PetscFunctionBegin;
   if (e->flops == 0.0) {
-    PetscInt64 updates;
+    const PetscLogDouble bs = (PetscLogDouble)e->pattern.bs, product = 2 * bs * bs * bs;
+    PetscInt64           updates;
 
     if (e->ops->updates) PetscCall((*e->ops->updates)(e, &updates));
     else PetscCall(CountUpdates(&e->pattern, &updates));
-    e->flops = 2.0 * (PetscLogDouble)updates + (PetscLogDouble)e->pattern.nl + (PetscLogDouble)e->pattern.n;
+    e->flops = product * (PetscLogDouble)updates + (product - bs * bs) * (PetscLogDouble)e->pattern.nl +
+               (product - 2 * bs * bs + bs) * (PetscLogDouble)e->pattern.n;
   }
   *flops = e->flops * (1 + e->attempts);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -580,7 +657,7 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
 PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
                                   PetscMemType mem)
 {
-  const PetscInt n    = e->pattern.n;
+  const PetscInt n    = e->n;
   const size_t   size = nrhs ? (size_t)ldb * (nrhs - 1) + n : 0;
   PetscScalar   *copy = NULL;
   PetscErrorCode ierr;
@@ -603,13 +680,14 @@ PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, Petsc
 
 PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
 {
-  const SyncILUPattern *p = &e->pattern;
+  const SyncILUPattern *p       = &e->pattern;
+  const PetscInt64      entries = (PetscInt64)p->nl + p->nu + p->n;
 
   PetscFunctionBegin;
   s->backend         = e->ops->backend;
-  s->rows            = p->n;
-  s->nonzeros        = (PetscInt64)p->nl + p->nu + p->n;
-  s->fill            = p->nnz ? (PetscReal)s->nonzeros / (PetscReal)p->nnz : 1.0;
+  s->rows            = e->n;
+  s->nonzeros        = entries * p->bs * p->bs;
+  s->fill            = p->nnz ? (PetscReal)entries / (PetscReal)p->nnz : 1.0;
   s->diagonals_added = p->added;
   s->pivots_shifted  = e->status.shifted;
   s->shift_attempts  = e->attempts;

@@ -12,7 +12,10 @@
 #include <petscsyncilu.h>
 #include "compat.h"
 
-/* A square sparse matrix in CSR, borrowed until its source takes it back. */
+/*
+   A square sparse matrix in CSR, borrowed until its source takes it back. Where it has blocks, n, nnz, i and j
+   count block rows, blocks and block columns, and a has the blocks one after the other, each by columns.
+*/
 typedef struct {
   PetscInt           n, nnz;
   const PetscInt    *i, *j;
@@ -20,7 +23,13 @@ typedef struct {
   PetscMemType       mem;   /* where the three arrays are */
   PetscObjectId      id;    /* of the matrix object, 0: the arrays belong to none */
   PetscObjectState   state; /* of its nonzero pattern */
+  PetscInt           bs;    /* rows of a block; 0 and 1: there are no blocks */
 } SyncILUCSR;
+
+static inline PetscInt SyncILUBlockSize(const SyncILUCSR *A)
+{
+  return PetscMax(A->bs, 1);
+}
 
 /*
    Where an engine gets the rows of a matrix: the PETSc layer has them from a Mat (csr.c), tests from arrays.
@@ -29,16 +38,39 @@ typedef struct {
   /* device: arrays on a device are taken where the matrix has them there; values: these too */
   PetscErrorCode (*get)(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *);
   PetscErrorCode (*restore)(void *ctx, SyncILUCSR *);
-  void *ctx;
+  void    *ctx;
+  PetscInt bs; /* rows of a block, 1 without blocks; block matrices are on the host */
 } SyncILUSource;
+
+/*
+   Whether this is the matrix that was seen last, with the pattern that it had then. The pattern itself is not
+   looked at.
+*/
+static inline PetscBool SyncILUSameIdentity(const SyncILUCSR *A, const SyncILUCSR *B)
+{
+  return (PetscBool)(A->id == B->id && A->state == B->state && A->i == B->i && A->j == B->j && A->nnz == B->nnz);
+}
+
+/* A matrix of blocks as one of points (points.c). */
+typedef struct {
+  const SyncILUSource *from;
+  SyncILUCSR           blocks; /* of which i and j are the points; without its values */
+  PetscInt            *i, *j;
+} SyncILUPoints;
+
+PETSC_INTERN void           SyncILUPointsSource(SyncILUPoints *, const SyncILUSource *, SyncILUSource *);
+PETSC_INTERN PetscErrorCode SyncILUPointsDestroy(SyncILUPoints *);
+PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const PetscInt *, PetscInt **);
 
 /*
    The pattern of L and U in the order of the factorization: strictly lower and strictly upper triangle by
    rows, columns ascending; the diagonal is implied. A backend that takes the rows of the matrix as the
-   pattern (see plan below) leaves the arrays NULL.
+   pattern (see plan below) leaves the arrays NULL. Rows, columns and entries are those of blocks where the
+   matrix has some, and so is the ordering.
 */
 typedef struct {
   PetscInt  n;
+  PetscInt  bs;     /* rows of a block, 1 without blocks */
   PetscInt  nl, nu; /* entries of L and of U */
   PetscInt *lptr, *lcol;
   PetscInt *uptr, *ucol;
@@ -91,7 +123,7 @@ typedef struct {
 
 PETSC_INTERN void SyncILUSettingsInitialize(SyncILUSettings *);
 
-/* How pivots are judged and shifted in one attempt at the numeric phase. */
+/* How pivots are judged and shifted in one attempt at the numeric phase. Of blocks only amount counts (reference.h). */
 typedef struct {
   MatFactorShiftType shift;
   PetscReal          zeropivot;
@@ -101,7 +133,7 @@ typedef struct {
 
 /* What one attempt found. */
 typedef struct {
-  PetscInt  row;     /* first row, in the order of the factorization, whose pivot is rejected; -1: none */
+  PetscInt  row;     /* first row (not block row), in the order of the factorization, whose pivot is rejected; -1: none */
   PetscReal pivot;   /* its absolute value */
   PetscBool shift;   /* a larger shift may save it; otherwise it is a breakdown */
   PetscInt  shifted; /* pivots shifted one by one (MAT_SHIFT_INBLOCKS) */
@@ -123,6 +155,7 @@ typedef struct {
   SyncILUBackend backend;
   PetscInt       least;     /* rows from which on auto takes it, if there is a choice */
   PetscBool      device;    /* takes arrays in the memory of a device */
+  PetscBool      blocks;    /* knows matrices with blocks; another one gets their points */
   PetscReal      tolerance; /* of the check (see check.c); 0: the bits are the reference's */
 
   /* Which row of the matrix is row i of the factor, where the pattern has no arrays. NULL: the natural one. */
@@ -183,9 +216,12 @@ typedef struct {
 } SyncILUBackendOps;
 
 struct _n_SyncILUEngine {
-  const SyncILUBackendOps *ops;  /* NULL: the last attempt to plan failed */
-  void                    *data; /* the backend's */
-  PetscInt                 n;    /* rows */
+  const SyncILUBackendOps *ops;     /* NULL: the last attempt to plan failed */
+  void                    *data;    /* the backend's */
+  PetscInt                 n;       /* rows, as everywhere outside of patterns those of points */
+  PetscInt                 bs;      /* rows of a block of the matrix */
+  SyncILUPoints            points;  /* what the backend at work sees of the matrix, if it knows no blocks */
+  PetscBool                pivoted; /* it must know them, since pivots vanish that are not chosen within blocks */
   SyncILUFill              fill;
   const PetscInt          *row, *col; /* the ordering that was given, while planning; else NULL */
   SyncILUBlocks            blocks;    /* the ordering that the engine has made, if settings say so */

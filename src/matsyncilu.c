@@ -1,5 +1,5 @@
 /*
-   MATSOLVERSYNCILU: incomplete LU factors of sequential AIJ matrices.
+   MATSOLVERSYNCILU: incomplete LU factors of sequential AIJ and BAIJ matrices.
 */
 #include "syncilu_impl.h"
 
@@ -69,13 +69,15 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   MatFactorInfo        mine = *info;
   const SyncILUStatus *status;
   SyncILUSource        source;
-  PetscBool            active;
+  PetscBool            active, baij;
   PetscErrorCode       ierr;
 
   PetscFunctionBegin;
   PetscCheck(e, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "MatILUFactorSymbolic() must be called before MatLUFactorNumeric()");
+  PetscCheck(!A->structure_only, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix has no values (MAT_STRUCTURE_ONLY)");
   F->assembled = PETSC_FALSE; /* until there is a new factor */
-  if ((f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+  PetscCall(SyncILUMatIsBAIJ(A, &baij));
+  if (!baij && (f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     mine.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(SyncILUSourceFromMat(A, &source));
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
@@ -134,10 +136,16 @@ static PetscBool IsNatural(PetscInt n, const PetscInt *p)
 */
 static PetscErrorCode GetOrdering(IS row, IS col, PetscInt n, const PetscInt **r, const PetscInt **c)
 {
+  PetscInt rows, cols;
+
   PetscFunctionBegin;
   *r = *c = NULL;
   if (!row && !col) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(row && col, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Row and column ordering must both be given");
+  PetscCall(ISGetLocalSize(row, &rows));
+  PetscCall(ISGetLocalSize(col, &cols));
+  PetscCheck(rows == n && cols == n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The ordering has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns, the matrix has %" PetscInt_FMT " (block) rows", rows, cols, n);
   PetscCall(ISGetIndices(row, r));
   PetscCall(ISGetIndices(col, c));
   if (IsNatural(n, *r) && IsNatural(n, *c)) {
@@ -176,12 +184,17 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   SyncILUSource     source;
   PetscObject       container = NULL; /* of one of our orderings */
   const PetscInt   *r = NULL, *c = NULL;
+  const PetscReal   shift = info->shifttype;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
+  PetscCall(SyncILUSourceFromMat(A, &source));
+  PetscCheck(source.bs == 1 || shift == (PetscReal)MAT_SHIFT_NONE || shift == (PetscReal)MAT_SHIFT_INBLOCKS, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "-pc_factor_shift_type %s: a matrix of type %s with blocks has none and inblocks alone", MatFactorShiftTypes[(int)shift],
+             ((PetscObject)A)->type_name);
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
   if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &container));
   PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, container));
@@ -196,8 +209,7 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   F->assembled = PETSC_FALSE; /* until the numeric phase */
   PetscCall(DropEngine(f));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
-  PetscCall(SyncILUSourceFromMat(A, &source));
-  if (settings.ordering == SYNCILU_ORDERING_GIVEN) PetscCall(GetOrdering(row, col, A->rmap->n, &r, &c));
+  if (settings.ordering == SYNCILU_ORDERING_GIVEN) PetscCall(GetOrdering(row, col, A->rmap->n / source.bs, &r, &c));
   ierr = SyncILUEngineCreate(&settings, A->rmap->n, &source, r, c, fill, &f->engine);
   if (r) {
     PetscCall(ISRestoreIndices(row, &r));
@@ -220,8 +232,11 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
 
 static PetscErrorCode LogSolveFlops(SyncILUEngine e, PetscInt nrhs)
 {
+  const SyncILUPattern *p  = &e->pattern;
+  const PetscLogDouble  bs = (PetscLogDouble)p->bs, product = 2 * bs * bs;
+
   PetscFunctionBegin;
-  PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (2.0 * (PetscLogDouble)e->pattern.nl + 2.0 * (PetscLogDouble)e->pattern.nu + (PetscLogDouble)e->pattern.n)));
+  PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (product * (PetscLogDouble)(p->nl + p->nu) + (product - bs) * (PetscLogDouble)p->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,13 +396,15 @@ static PetscErrorCode MatGetInfo_SyncILU(Mat F, MatInfoType type, MatInfo *info)
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size = 1.0;
   if (f->engine) {
-    const SyncILUPattern *p = &f->engine->pattern;
+    const SyncILUPattern *p       = &f->engine->pattern;
+    const PetscLogDouble  entries = (PetscLogDouble)p->nl + (PetscLogDouble)p->nu + (PetscLogDouble)p->n;
 
-    info->nz_used           = (PetscLogDouble)p->nl + (PetscLogDouble)p->nu + (PetscLogDouble)p->n;
+    info->block_size        = (PetscLogDouble)f->engine->bs * (PetscLogDouble)f->engine->bs; /* entries of a block, as in PETSc */
+    info->nz_used           = entries * p->bs * p->bs;
     info->nz_allocated      = info->nz_used;
     info->memory            = (PetscLogDouble)(SyncILUPatternBytes(p) + (PetscInt64)(info->nz_used * sizeof(PetscScalar)));
     info->fill_ratio_given  = f->fill;
-    info->fill_ratio_needed = p->nnz ? info->nz_used / (PetscLogDouble)p->nnz : 1.0;
+    info->fill_ratio_needed = p->nnz ? entries / (PetscLogDouble)p->nnz : 1.0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -447,8 +464,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(SyncILUSettingsView(&f->shared->settings, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "symbolic phases: %" PetscInt_FMT ", numeric phases: %" PetscInt_FMT "\n", s.analyses, s.factorizations));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "entries: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n", f->engine->pattern.nl,
-                                     f->engine->pattern.nu, f->engine->pattern.row || f->engine->blocks.size ? "permuted" : "natural"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s: L %" PetscInt_FMT ", U %" PetscInt_FMT " without the diagonal; ordering: %s\n",
+                                     f->engine->pattern.bs > 1 ? "blocks" : "entries", f->engine->pattern.nl, f->engine->pattern.nu,
+                                     f->engine->pattern.row || f->engine->blocks.size ? "permuted" : "natural"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -457,8 +475,8 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    MATSOLVERSYNCILU = "syncilu" - incomplete LU factorization without synchronization between levels, on the
    CPU's threads or on a GPU
 
-   Works with `MATSEQAIJ` and `MATSEQAIJCUSPARSE` matrices and those of types derived from them, through
-   `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor().
+   Works with `MATSEQAIJ`, `MATSEQAIJCUSPARSE` and `MATSEQBAIJ` matrices and those of types derived from them,
+   through `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor().
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
@@ -474,8 +492,16 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 
    Level: beginner
 
-   Note:
+   Notes:
    With natural ordering and 0 levels of fill the factor is that of PETSc's own ILU(0), entry by entry.
+
+   Of `MATSEQBAIJ` the entries are blocks, as in PETSc: fill comes in blocks, and the diagonal blocks are
+   inverted with pivots chosen among their rows. A pivot of zero in there is a breakdown, or with
+   MAT_SHIFT_INBLOCKS replaced by the shift amount times the mean absolute value of the block's diagonal; other
+   shifts are refused. (PETSc's kernels for 2 to 7 rows replace it whatever the type of the shift, unless it is
+   the last one of the block; those for more rows never do.) Such a matrix is on the host in PETSc. Where a GPU
+   factors it, it is one of points there, whose values travel for each factorization, and a pivot that vanishes
+   because none is chosen within blocks sends auto to the host, which the view says.
 
 .seealso: `PCSYNCILU`, `MatGetFactor()`, `PCFactorSetMatSolverType()`
 M*/
@@ -489,6 +515,7 @@ PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
   (void)type; /* registered for MAT_FACTOR_ILU alone */
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
   PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
+  PetscCall(MatSetBlockSizesFromMats(F, A, A));
   PetscCall(PetscStrallocpy(MATSOLVERSYNCILU, &((PetscObject)F)->type_name));
   PetscCall(MatSetUp(F));
   PetscCall(PetscNew(&f));

@@ -26,21 +26,31 @@ PetscInt64 SyncILUPatternBytes(const SyncILUPattern *p)
   return (PetscInt64)sizeof(PetscInt) * (2 * (n + 1) + p->lptr[n] + p->uptr[n] + (p->row ? 3 * n : 0));
 }
 
+/* What an error calls a row. */
+static const char *Row(PetscInt bs)
+{
+  return bs > 1 ? "Block row" : "Row";
+}
+
 /*
    Every row of the matrix must have ascending columns inside the matrix: the factorization relies on it, and
    the matrix may come from arrays of the user.
 */
 static PetscErrorCode CheckRows(const SyncILUCSR *A)
 {
+  const char *row = Row(A->bs);
+
   PetscFunctionBegin;
   for (PetscInt i = 0; i < A->n; i++) {
     for (PetscInt k = A->i[i]; k < A->i[i + 1]; k++) {
       PetscCheck(A->j[k] >= 0 && A->j[k] < A->n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-                 "Row %" PetscInt_FMT " has column %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " columns", i, A->j[k], A->n);
+                 "%s %" PetscInt_FMT " has column %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " columns", row, i, A->j[k], A->n);
       if (k == A->i[i]) continue;
-      PetscCheck(A->j[k] != A->j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " more than once", i, A->j[k]);
+      PetscCheck(A->j[k] != A->j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "%s %" PetscInt_FMT " has column %" PetscInt_FMT " more than once", row, i,
+                 A->j[k]);
       PetscCheck(A->j[k] > A->j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-                 "The columns of row %" PetscInt_FMT " are not sorted: %" PetscInt_FMT " stands before %" PetscInt_FMT, i, A->j[k - 1], A->j[k]);
+                 "The columns of %s %" PetscInt_FMT " are not sorted: %" PetscInt_FMT " stands before %" PetscInt_FMT, A->bs > 1 ? "block row" : "row", i,
+                 A->j[k - 1], A->j[k]);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -51,11 +61,12 @@ static PetscErrorCode MissingDiagonal(const SyncILUPattern *p, PetscInt i)
 {
   PetscFunctionBegin;
   PetscCheck(!p->row, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "Row %" PetscInt_FMT " of the matrix (row %" PetscInt_FMT " of the factor) has no entry in column %" PetscInt_FMT
+             "%s %" PetscInt_FMT " of the matrix (row %" PetscInt_FMT " of the factor) has no entry in column %" PetscInt_FMT
              ", its diagonal in the factor; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill",
-             p->row[i], i, p->col[i]);
+             Row(p->bs), p->row[i], i, p->col[i]);
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-          "Matrix is missing the diagonal entry of row %" PetscInt_FMT "; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill", i);
+          "Matrix is missing the diagonal entry of %s %" PetscInt_FMT "; try -pc_factor_nonzeros_along_diagonal or -pc_factor_diagonal_fill",
+          p->bs > 1 ? "block row" : "row", i);
 }
 
 /* ILU(0): the pattern is that of the (permuted) matrix. */
@@ -243,7 +254,8 @@ static PetscErrorCode Levels(const SyncILUCSR *A, SyncILUFill fill, SyncILUPatte
    Not Collective
 
    Input Parameters:
-+  A    - the pattern of a square matrix, columns ascending in each row
++  A    - the pattern of a square matrix, columns ascending in each row; of its blocks where it has some, and
+          then the ordering is one of block rows and block columns
 .  row  - row i of the factor is row row[i] of A; NULL together with col for the natural ordering
 .  col  - column j of the factor is column col[j] of A
 -  fill - levels of fill, and whether missing diagonal entries are added
@@ -264,6 +276,7 @@ PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *A, const PetscInt *row, co
   PetscCall(PetscMemzero(p, sizeof(*p)));
   PetscCall(CheckRows(A));
   p->n   = n;
+  p->bs  = SyncILUBlockSize(A);
   p->nnz = A->i[n];
   PetscCall(PetscMalloc1(n + 1, &p->lptr));
   PetscCall(PetscMalloc1(n + 1, &p->uptr));

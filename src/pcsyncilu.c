@@ -28,9 +28,10 @@ static PetscErrorCode SetBlock(PC pc)
   PetscFunctionBegin;
   PetscCheck(pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix must be given first, for example with KSPSetOperators()");
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &ok, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJPERM, MATMPIAIJPERM,
-                                      MATSEQAIJCRL, MATMPIAIJCRL, MATSEQAIJSELL, MATMPIAIJSELL, MATSEQAIJMKL, MATMPIAIJMKL, ""));
+                                      MATSEQAIJCRL, MATMPIAIJCRL, MATSEQAIJSELL, MATMPIAIJSELL, MATSEQAIJMKL, MATMPIAIJMKL, MATSEQBAIJ, MATMPIBAIJ,
+                                      MATSEQBAIJMKL, MATMPIBAIJMKL, ""));
   PetscCheck(ok, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PC type " PCSYNCILU " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse and the types derived from aij",
+             "PC type " PCSYNCILU " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse, baij and the types derived from aij",
              ((PetscObject)pc->pmat)->type_name);
   PetscCheck(pc->pmat->rmap->N == pc->pmat->cmap->N && pc->pmat->rmap->n == pc->pmat->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "Must be square matrix with square diagonal blocks, here %" PetscInt_FMT " rows and %" PetscInt_FMT " columns of %" PetscInt_FMT
@@ -49,7 +50,8 @@ static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
 {
   PC_SyncILU   *s = (PC_SyncILU *)pc->data;
   MatSolverType type;
-  PetscBool     same;
+  Mat           block;
+  PetscBool     same, baij;
 
   PetscFunctionBegin;
   PetscCall(SetBlock(pc));
@@ -62,7 +64,9 @@ static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
      without index sets for the natural ordering, where nobody asked for another one: to make them takes
      longer than to factor on a GPU
   */
-  s->shared->orders = (PetscBool)(!s->reorder && !s->keep);
+  PetscCall(PCGetOperators(s->ilu, NULL, &block));
+  PetscCall(SyncILUMatIsBAIJ(block, &baij));
+  s->shared->orders = (PetscBool)(!s->reorder && !s->keep && !baij);
   if (!s->ilu->setupcalled && !s->ordered) PetscCall(PCFactorSetMatOrderingType(s->ilu, s->reorder ? MATORDERINGNATURAL : MATORDERINGEXTERNAL));
   if (s->ilu->setupcalled) {
     Mat F;
@@ -476,7 +480,8 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
    Level: beginner
 
    Notes:
-   Takes matrices of type aij and of the types derived from it. The same factorization is available as
+   Takes matrices of type aij and of the types derived from it, and of type baij, whose blocks then are the
+   entries (see `MATSOLVERSYNCILU`). The same factorization is available as
    -pc_type ilu -pc_factor_mat_solver_type syncilu, and with the prefix sub_ below `PCBJACOBI` and `PCASM`.
 
    Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same

@@ -3,6 +3,12 @@
 */
 #include "reference.h"
 
+/* The sums of the rows of a product of two blocks, which is dropped. */
+static void AddDropped(PetscInt bs, const PetscScalar *l, const PetscScalar *u, PetscScalar *dropped)
+{
+  for (PetscInt j = 0; j < bs; j++) SyncILUBlockAdd(bs, l, u + j * bs, dropped);
+}
+
 /*
    SyncILUReferenceFactor - incomplete LU factorization by rows on a given pattern
 
@@ -16,66 +22,75 @@
    Output Parameters:
 +  lval   - the strictly lower part of L, whose diagonal is one
 .  uval   - the strictly upper part of U
-.  dinv   - the reciprocals of U's diagonal
+.  dinv   - the reciprocals of U's diagonal, or inverses of its diagonal blocks
 -  status - the first row whose pivot is rejected
 
    Notes:
    Row-wise (IKJ) elimination: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithm
    10.4. What falls outside the pattern is dropped; relaxed, it is added times piv->relax to the diagonal of
    its row (I. Gustafsson, BIT 18, 1978; O. Axelsson and G. Lindskog, Numer. Math. 48, 1986).
+
+   Of a matrix of blocks an entry is a block, and a reciprocal an inverse (section 10.5 there): the same
+   factors as those of its points with all entries of these blocks in the pattern, but for pivots, which are
+   chosen within a block.
 */
 PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *lval, PetscScalar *uval,
                                       PetscScalar *dinv, SyncILUStatus *status)
 {
-  const PetscInt  n       = p->n;
+  const PetscInt  n = p->n, bs = p->bs, bs2 = bs * bs;
   const PetscBool rowsums = SyncILUNeedsRowSum(piv);
-  PetscScalar    *w;
-  PetscInt       *mark;
+  PetscScalar    *w, *dropped;
+  PetscInt       *mark, *swap;
 
   PetscFunctionBegin;
   SyncILUStatusReset(status);
-  PetscCall(PetscMalloc2(n, &w, n, &mark));
+  PetscCall(PetscMalloc4((size_t)n * bs2, &w, n, &mark, bs, &dropped, bs, &swap));
   for (PetscInt j = 0; j < n; j++) mark[j] = -1;
   for (PetscInt i = 0; i < n; i++) {
-    const PetscInt r       = p->row ? p->row[i] : i;
-    PetscScalar    dropped = 0.0;
-    PetscReal      rs      = 0.0;
+    const PetscInt r  = p->row ? p->row[i] : i;
+    PetscReal      rs = 0.0;
 
+    PetscCall(PetscArrayzero(dropped, bs));
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      w[p->lcol[k]]    = 0.0;
+      PetscCall(PetscArrayzero(SYNCILU_BLOCK(w, p->lcol[k], bs), bs2));
       mark[p->lcol[k]] = i;
     }
     for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-      w[p->ucol[k]]    = 0.0;
+      PetscCall(PetscArrayzero(SYNCILU_BLOCK(w, p->ucol[k], bs), bs2));
       mark[p->ucol[k]] = i;
     }
-    w[i]    = 0.0;
+    PetscCall(PetscArrayzero(SYNCILU_BLOCK(w, i, bs), bs2));
     mark[i] = i;
-    for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) w[p->colinv ? p->colinv[A->j[k]] : A->j[k]] = A->a[k];
-    if (piv->shift != MAT_SHIFT_INBLOCKS) w[i] += piv->amount;
+    for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++)
+      PetscCall(PetscArraycpy(SYNCILU_BLOCK(w, p->colinv ? p->colinv[A->j[k]] : A->j[k], bs), SYNCILU_BLOCK(A->a, k, bs), bs2));
+    if (piv->shift != MAT_SHIFT_INBLOCKS && bs == 1) w[i] += piv->amount;
 
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      const PetscInt    ref = p->lcol[k];
-      const PetscScalar l   = w[ref] * dinv[ref];
+      const PetscInt ref = p->lcol[k];
+      PetscScalar   *l   = SYNCILU_BLOCK(lval, k, bs);
 
-      w[ref] = l;
-      if (l == (PetscScalar)0.0) continue;
+      SyncILUBlockProduct(bs, SYNCILU_BLOCK(w, ref, bs), SYNCILU_BLOCK(dinv, ref, bs), l);
+      if (SyncILUBlockIsZero(bs, l)) continue;
       for (PetscInt q = p->uptr[ref]; q < p->uptr[ref + 1]; q++) {
-        if (mark[p->ucol[q]] == i) w[p->ucol[q]] -= l * uval[q];
-        else dropped += l * uval[q];
+        if (mark[p->ucol[q]] == i) SyncILUBlockSubtractProduct(bs, l, SYNCILU_BLOCK(uval, q, bs), SYNCILU_BLOCK(w, p->ucol[q], bs));
+        else AddDropped(bs, l, SYNCILU_BLOCK(uval, q, bs), dropped);
       }
     }
-    if (piv->relax != 0.0) w[i] -= piv->relax * dropped;
+    for (PetscInt k = 0; k < bs && piv->relax != 0.0; k++) SYNCILU_BLOCK(w, i, bs)[k + k * bs] -= piv->relax * dropped[k];
 
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) lval[k] = w[p->lcol[k]];
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) uval[k] = w[p->ucol[k]];
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) PetscCall(PetscArraycpy(SYNCILU_BLOCK(uval, k, bs), SYNCILU_BLOCK(w, p->ucol[k], bs), bs2));
+    if (bs > 1) {
+      PetscCall(PetscArraycpy(SYNCILU_BLOCK(dinv, i, bs), SYNCILU_BLOCK(w, i, bs), bs2));
+      SyncILUInvertBlock(piv, bs, i, SYNCILU_BLOCK(dinv, i, bs), swap, status);
+      continue;
+    }
     if (rowsums) {
       for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) rs += PetscAbsScalar(lval[k]);
       for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) rs += PetscAbsScalar(uval[k]);
     }
     dinv[i] = 1.0 / SyncILUJudgePivot(piv, i, w[i], rs, status);
   }
-  PetscCall(PetscFree2(w, mark));
+  PetscCall(PetscFree4(w, mark, dropped, swap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,32 +113,35 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
 PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *p, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, SyncILUTranspose trans,
                                      const PetscScalar *b, PetscScalar *x)
 {
-  const PetscInt  n   = p->n;
-  const PetscInt *in  = trans == SYNCILU_TRANS ? p->col : p->row;
-  const PetscInt *out = trans == SYNCILU_TRANS ? p->row : p->col;
-  PetscScalar    *t;
+  const PetscInt  n = p->n, bs = p->bs;
+  const PetscBool t   = (PetscBool)(trans == SYNCILU_TRANS);
+  const PetscInt *in  = t ? p->col : p->row;
+  const PetscInt *out = t ? p->row : p->col;
+  PetscScalar    *y, *sum;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &t));
-  for (PetscInt i = 0; i < n; i++) t[i] = b[in ? in[i] : i];
-  if (trans == SYNCILU_TRANS) {
+  PetscCall(PetscMalloc2((size_t)n * bs, &y, bs, &sum));
+  for (PetscInt i = 0; i < n; i++) PetscCall(PetscArraycpy(y + i * bs, b + (in ? in[i] : i) * bs, bs));
+  if (t) {
     for (PetscInt i = 0; i < n; i++) {
-      t[i] *= dinv[i];
-      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) t[p->ucol[k]] -= uval[k] * t[i];
+      PetscCall(PetscArraycpy(sum, y + i * bs, bs));
+      SyncILUBlockMultiply(bs, PETSC_TRUE, SYNCILU_BLOCK(dinv, i, bs), sum, y + i * bs);
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(uval, k, bs), y + i * bs, y + p->ucol[k] * bs);
     }
     for (PetscInt i = n - 1; i >= 0; i--) {
-      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) t[p->lcol[k]] -= lval[k] * t[i];
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(lval, k, bs), y + i * bs, y + p->lcol[k] * bs);
     }
   } else {
     for (PetscInt i = 0; i < n; i++) {
-      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) t[i] -= lval[k] * t[p->lcol[k]];
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_FALSE, SYNCILU_BLOCK(lval, k, bs), y + p->lcol[k] * bs, y + i * bs);
     }
     for (PetscInt i = n - 1; i >= 0; i--) {
-      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) t[i] -= uval[k] * t[p->ucol[k]];
-      t[i] *= dinv[i];
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_FALSE, SYNCILU_BLOCK(uval, k, bs), y + p->ucol[k] * bs, y + i * bs);
+      PetscCall(PetscArraycpy(sum, y + i * bs, bs));
+      SyncILUBlockMultiply(bs, PETSC_FALSE, SYNCILU_BLOCK(dinv, i, bs), sum, y + i * bs);
     }
   }
-  for (PetscInt i = 0; i < n; i++) x[out ? out[i] : i] = t[i];
-  PetscCall(PetscFree(t));
+  for (PetscInt i = 0; i < n; i++) PetscCall(PetscArraycpy(x + (out ? out[i] : i) * bs, y + i * bs, bs));
+  PetscCall(PetscFree2(y, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

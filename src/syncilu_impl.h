@@ -65,8 +65,9 @@ PETSC_INTERN PetscErrorCode SyncILUOrderingRegister(void);
 PETSC_INTERN PetscErrorCode SyncILUBlocksDescribe(const SyncILUBlocks *, char[], size_t);
 PETSC_INTERN PetscErrorCode SyncILUBlocksCheckSize(PetscInt);
 
-/* The rows of a sequential AIJ matrix, for an engine; the matrix must stay. */
+/* The rows of a sequential AIJ or BAIJ matrix, for an engine; the matrix must stay. */
 PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);
+PETSC_INTERN PetscErrorCode SyncILUMatIsBAIJ(Mat, PetscBool *);
 
 PETSC_INTERN PetscErrorCode PCCreate_SyncILU(PC);
 PETSC_INTERN PetscErrorCode MatGetFactor_SyncILU(Mat, MatFactorType, Mat *);

@@ -5,14 +5,19 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
 {
   IS              row, col;
   const PetscInt *r, *q;
-  PetscBool       done, natural;
+  PetscInt        bs2;
+  PetscBool       done, natural, baij;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(c, sizeof(*c)));
   c->fill.levels = levels;
   c->A           = A;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &c->csr.n, &c->csr.i, &c->csr.j, &done));
-  PetscCall(MatSeqAIJGetArrayRead(A, &c->csr.a));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQBAIJ, &baij));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, baij, &c->csr.n, &c->csr.i, &c->csr.j, &done));
+  if (baij) {
+    PetscCall(MatGetBlockSize(A, &c->csr.bs));
+    PetscCall(MatSeqBAIJGetArray(A, (PetscScalar **)&c->csr.a));
+  } else PetscCall(MatSeqAIJGetArrayRead(A, &c->csr.a));
   c->csr.nnz = c->csr.i[c->csr.n];
   PetscCall(MatGetOrdering(A, ordering, &row, &col));
   PetscCall(ISGetIndices(row, &r));
@@ -23,14 +28,15 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
   PetscCall(ISRestoreIndices(col, &q));
   PetscCall(ISDestroy(&row));
   PetscCall(ISDestroy(&col));
-  c->n             = c->csr.n;
-  c->nl            = c->pattern.lptr[c->n];
-  c->nu            = c->pattern.uptr[c->n];
+  bs2              = c->pattern.bs * c->pattern.bs;
+  c->n             = c->csr.n * c->pattern.bs;
+  c->nl            = c->pattern.nl * bs2;
+  c->nu            = c->pattern.nu * bs2;
   c->piv.shift     = MAT_SHIFT_NONE;
   c->piv.zeropivot = 100 * PETSC_MACHINE_EPSILON;
   c->piv.amount    = 0.0;
   c->piv.relax     = relax;
-  PetscCall(PetscMalloc1(c->nl + c->nu + c->n, &c->ref));
+  PetscCall(PetscMalloc1(c->nl + c->nu + c->csr.n * bs2, &c->ref));
   PetscCall(SyncILUReferenceFactor(&c->pattern, &c->csr, &c->piv, c->ref, c->ref + c->nl, c->ref + c->nl + c->nu, &c->status));
   c->nrhs = c->n > BIG ? 1 : NRHS;
   c->ld   = (c->n + 3) | 1;
@@ -49,11 +55,13 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
 
 PetscErrorCode CaseDestroy(Case *c)
 {
-  PetscBool done;
+  PetscBool done, baij;
 
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayRead(c->A, &c->csr.a));
-  PetscCall(MatRestoreRowIJ(c->A, 0, PETSC_FALSE, PETSC_FALSE, &c->csr.n, &c->csr.i, &c->csr.j, &done));
+  PetscCall(PetscObjectTypeCompare((PetscObject)c->A, MATSEQBAIJ, &baij));
+  if (baij) PetscCall(MatSeqBAIJRestoreArray(c->A, (PetscScalar **)&c->csr.a));
+  else PetscCall(MatSeqAIJRestoreArrayRead(c->A, &c->csr.a));
+  PetscCall(MatRestoreRowIJ(c->A, 0, PETSC_FALSE, baij, &c->csr.n, &c->csr.i, &c->csr.j, &done));
   PetscCall(SyncILUPatternDestroy(&c->pattern));
   PetscCall(PetscFree(c->ref));
   PetscCall(PetscFree3(c->b, c->x[0], c->x[1]));
@@ -123,6 +131,7 @@ PetscErrorCode ArraysSource(Arrays *arrays, SyncILUSource *source)
   source->get     = ArraysGet;
   source->restore = ArraysRestore;
   source->ctx     = arrays;
+  source->bs      = arrays->host ? SyncILUBlockSize(arrays->host) : 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

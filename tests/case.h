@@ -20,17 +20,17 @@ typedef struct {
   SyncILUPattern  pattern;
   SyncILUFill     fill;
   SyncILUPivoting piv;
-  SyncILUStatus   status; /* the reference's */
-  PetscScalar    *ref;    /* lval, uval, dinv */
-  PetscInt        nl, nu, n;
-  PetscInt        nrhs;     /* solved for: NRHS, or 1 where there are more than BIG rows */
-  PetscScalar    *b, *x[2]; /* NRHS right-hand sides, and the solutions of the system and its transpose */
-  PetscInt        ld;       /* of them, odd */
+  SyncILUStatus   status;    /* the reference's */
+  PetscScalar    *ref;       /* lval, uval, dinv */
+  PetscInt        nl, nu, n; /* numbers of L and of U, rows; of a matrix of blocks those of its points */
+  PetscInt        nrhs;      /* solved for: NRHS, or 1 where there are more than BIG rows */
+  PetscScalar    *b, *x[2];  /* NRHS right-hand sides, and the solutions of the system and its transpose */
+  PetscInt        ld;        /* of them, odd */
 } Case;
 
 /*
-   The matrix in the ordering of that name, on the pattern of that many levels of fill, with that relaxation.
-   The matrix is borrowed until the case is destroyed.
+   The matrix, of type seqaij or seqbaij, in the ordering of that name, on the pattern of that many levels of
+   fill, with that relaxation. The matrix is borrowed until the case is destroyed.
 */
 extern PetscErrorCode CaseCreate(Mat, const char *, PetscInt, PetscReal, PetscRandom, Case *);
 extern PetscErrorCode CaseDestroy(Case *);

@@ -592,3 +592,37 @@ PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Ma
   PetscCall(GenerateValues(*A, rand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode GenerateBlocks(const char *name, PetscInt n, PetscInt bs, PetscRandom rand, Mat *B)
+{
+  Mat                A;
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscScalar       *v;
+  PetscBool          done;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix(name, n, rand, &A));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  PetscCall(PetscMalloc1((size_t)i[n] * bs * bs, &v));
+  for (PetscInt r = 0; r < n; r++) {
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) {
+      for (PetscInt q = 0; q < bs * bs; q++) {
+        PetscScalar u;
+
+        PetscCall(PetscRandomGetValue(rand, &u)); /* in [0,1] */
+        u                          = (2.0 * u - 1.0) / (PetscReal)bs;
+        v[(size_t)k * bs * bs + q] = j[k] != r ? a[k] * u : q % (bs + 1) ? u : a[k] + 1.0;
+      }
+    }
+  }
+  PetscCall(MatCreateSeqBAIJ(PETSC_COMM_SELF, bs, n * bs, n * bs, 0, NULL, B));
+  PetscCall(MatSetOption(*B, MAT_ROW_ORIENTED, PETSC_FALSE));
+  PetscCall(MatSeqBAIJSetPreallocationCSR(*B, bs, i, j, v));
+  PetscCall(PetscFree(v));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -32,6 +32,11 @@ extern PetscErrorCode GenerateClass(const char *, const char **);
    radius 1, rows and columns are diagonally dominant.
 */
 extern PetscErrorCode GenerateValues(Mat, PetscRandom);
+/*
+   A matrix of type seqbaij on the pattern of the matrix of that name and size: each entry is a full block of bs
+   rows, in the mean of the entry's size, and rows and columns are diagonally dominant.
+*/
+extern PetscErrorCode GenerateBlocks(const char *, PetscInt n, PetscInt bs, PetscRandom, Mat *);
 /* The NULL-terminated list of all names. */
 extern const char *const GeneratePatterns[];
 

@@ -2,19 +2,25 @@ static char help[] = "PCSYNCILU on several ranks against block Jacobi with PETSc
 
 #include "check.h"
 
-/* Upwind convection-diffusion on a square of m^2 points, with the given number of rows on this rank. */
-static PetscErrorCode Problem(PetscInt m, PetscInt nlocal, Mat *A)
+/*
+   Upwind convection-diffusion on a square of m^2 points, with the given number of rows on this rank; as a matrix
+   of blocks of bs rows unless that is 1.
+*/
+static PetscErrorCode Problem(PetscInt m, PetscInt nlocal, PetscInt bs, Mat *A)
 {
   PetscInt first, last;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, nlocal, nlocal, m * m, m * m));
-  PetscCall(MatSetType(*A, MATAIJ));
-  PetscCall(MatSetFromOptions(*A)); /* -mat_type aijcusparse, on GPUs */
+  PetscCall(MatSetBlockSize(*A, bs));
+  PetscCall(MatSetType(*A, bs > 1 ? MATBAIJ : MATAIJ));
+  if (bs == 1) PetscCall(MatSetFromOptions(*A)); /* -mat_type aijcusparse, on GPUs */
   PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 4, NULL));
-  PetscCall(MatSetOption(*A, MAT_USE_INODES, PETSC_FALSE));
+  PetscCall(MatSeqBAIJSetPreallocation(*A, bs, 5, NULL));
+  PetscCall(MatMPIBAIJSetPreallocation(*A, bs, 5, NULL, 4, NULL));
+  if (bs == 1) PetscCall(MatSetOption(*A, MAT_USE_INODES, PETSC_FALSE));
   PetscCall(MatGetOwnershipRange(*A, &first, &last));
   for (PetscInt i = first; i < last; i++) {
     const PetscInt x = i % m, y = i / m;
@@ -41,8 +47,8 @@ int main(int argc, char **argv)
   PetscCall(SyncILUInitializePackage());
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  for (int layout = 0; layout < 3; layout++) {
-    /* as PETSc divides the rows; none on the last rank; all on the first */
+  for (int layout = 0; layout < 4; layout++) {
+    /* as PETSc divides the rows; none on the last rank; all on the first; as PETSc divides them, in blocks */
     PetscInt nlocal = PETSC_DECIDE;
     Mat      A;
     Vec      b, x, y;
@@ -52,7 +58,7 @@ int main(int argc, char **argv)
       if (rank == size - 1) nlocal = 0;
     }
     if (layout == 2) nlocal = rank ? 0 : m * m;
-    PetscCall(Problem(m, nlocal, &A));
+    PetscCall(Problem(m, nlocal, layout == 3 ? 2 : 1, &A));
     PetscCall(MatGetLocalSize(A, &nlocal, NULL));
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecDuplicate(x, &y));

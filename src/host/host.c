@@ -1,76 +1,70 @@
 /*
-   The host backend: rows are handed to threads by ticket. A ticket is some consecutive rows, in row blocks; a
-   row block waits until the tickets of the rows it depends on have got as far as these rows.
+   The host backend: each row is computed by one thread, with the operations of the reference in the
+   reference's order. So results do not depend on the number of threads or on the order of the rows. How rows
+   come to threads is in tickets.c.
 
-   Progress: tickets are handed out in an order in which every row comes after those it depends on, and a
-   thread works through its rows in that order. So the first unfinished row in that order belongs to a running
-   thread and waits for nobody. This holds for any number of threads, also when fewer are started than were
-   asked for.
-
-   Results do not depend on the number of threads or on the order of the rows: each row is computed by one
-   thread, with the operations of the reference in the reference's order.
+   A row is a block row where the matrix has blocks. What computes rows is compiled for each size of a block up
+   to 8, without blocks for 1, and for any other.
 */
-#include "host.h"
-#include <stdatomic.h>
+#include "tickets.h"
 #include <stdlib.h>
-#include <sched.h>
 #if defined(_OPENMP)
   #include <omp.h>
 #endif
 
 enum {
-  PREFETCH    = 256,  /* entries of the factor that a solve looks ahead */
-  RHS_BLOCK   = 8,    /* right-hand sides that go through the factor together */
-  TICKET_MIN  = 32,   /* fewest rows of a ticket in numerical order, most in level order */
-  TICKET_ROWS = 8192, /* rows of a ticket in numerical order, if that leaves work for all threads */
-  TICKET_MAX  = 256,  /* rows after which a ticket may end among rows of one level */
-  /*
-     Rows of a row block, which waits for all it depends on and, once computed, is announced. Few
-     announcements are best: each takes the cache line from the threads that read it.
-  */
-  ROW_BLOCK = 64,
+  PREFETCH        = 256,                      /* entries of the factor that a solve looks ahead, */
+  PREFETCH_BLOCKS = 1024,                     /* numbers, where it has blocks */
+  LINE            = 64 / sizeof(PetscScalar), /* numbers of a cache line */
+  RHS_BLOCK       = 8,                        /* right-hand sides that go through the factor together */
   /*
      How many times longer a reference row is than the row where it is searched for the row's columns instead of
      gone through: a binary search takes about as long as that many entries.
   */
   SEARCH = 32,
-  /* Polls before the processor is offered to other threads: there may be fewer cores than threads. */
-  SPINS = 256
+  FIXED  = 8 /* the largest block that code is compiled for */
 };
 
-/* Position q of the order in which rows are handed out, and the ticket it is on. */
-typedef struct {
-  PetscInt q, ticket;
-} Position;
+/*
+   Compiled anew wherever it is called, for the block size and what else is constant there; and not so, for it
+   would take registers from what is called often.
+*/
+#if defined(__GNUC__)
+  #define FOR_EACH_CALL static inline __attribute__((always_inline))
+  #define SELDOM_CALLED static __attribute__((noinline))
+#else
+  #define FOR_EACH_CALL static inline
+  #define SELDOM_CALLED static
+#endif
 
 /*
-   A triangle of the factor or its transpose: whom a row depends on, and in which order rows are handed out.
-   Position q of that order is row order[q].
+   Functions for each size of a block, X(name, size): each a function of its own, since one that had them all
+   would run out of registers. The first is for sizes that have none.
 */
-typedef struct {
-  const PetscInt *ptr, *col;
-  PetscInt       *map; /* where the value of an entry stands; NULL: where its column stands */
-  PetscInt       *own; /* ptr and col in one array, where the triangle owns them */
-  PetscBool       forward;
-
-  /* for several threads, once they are wanted */
-  PetscInt         *order;  /* NULL: numerical (forward) or reverse numerical */
-  PetscInt         *turn;   /* tickets in the order they are handed out; NULL: as they are numbered */
-  PetscInt         *ticket; /* ticket t is row blocks ticket[t] .. ticket[t + 1] - 1 */
-  PetscInt         *block;  /* row block k is positions block[k] .. block[k + 1] - 1 */
-  PetscInt         *wait;   /* and waits for awaited[wait[k]] .. awaited[wait[k + 1] - 1] */
-  Position         *awaited;
-  PetscInt          tickets, blocks;
-  _Atomic PetscInt *progress; /* all positions of ticket t before progress[t] are finished */
-  _Atomic PetscInt  next;     /* the next turn */
-} Triangle;
+#define BLOCK_SIZES(X, name, any) \
+  X(name##Any, any) \
+  X(name##1, 1) \
+  X(name##2, 2) \
+  X(name##3, 3) \
+  X(name##4, 4) \
+  X(name##5, 5) \
+  X(name##6, 6) \
+  X(name##7, 7) \
+  X(name##8, 8)
+#define BLOCK_SIZES_TABLE(name) \
+  { \
+    name##Any, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8 \
+  }
+#define BLOCK_SIZES_INDEX(bs) ((bs) <= FIXED ? (bs) : 0)
 
 typedef struct {
-  PetscScalar *lval, *uval, *dinv;
-  Triangle     L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
-  PetscScalar *work;         /* right-hand sides in the order of the factorization, once a solve needs them */
-  PetscInt     works;
-  PetscInt     levels[2], width[2]; /* of L and U, -1 until wanted */
+  PetscScalar    *lval, *uval, *dinv;
+  SyncILUTriangle L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
+  PetscScalar    *work;         /* right-hand sides in the order of the factorization, once a solve needs them */
+  PetscInt        works;
+  PetscScalar    *sums; /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
+  PetscInt        threads;
+  PetscInt        levels[2], width[2]; /* of L and U, -1 until wanted */
 } Host;
 
 static PetscInt Threads(const SyncILUSettings *s)
@@ -94,352 +88,12 @@ static SyncILUAnalysis Order(const SyncILUSettings *s)
   return s->analysis == SYNCILU_ANALYSIS_AUTO ? SYNCILU_ANALYSIS_NONE : s->analysis;
 }
 
-/*
-   Whom each row block waits for: of every other ticket the last row it needs, unless an earlier row block of
-   its ticket waited for that row or a later one.
-*/
-static PetscErrorCode TriangleWaits(Triangle *tri, PetscInt n, const PetscInt *position)
-{
-  PetscInt *on, *need, *touched, *known, count = 0, max = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc4(n, &on, tri->tickets, &need, tri->tickets, &touched, tri->tickets, &known));
-  PetscCall(PetscMalloc1(tri->blocks + 1, &tri->wait));
-  for (PetscInt t = 0; t < tri->tickets; t++) {
-    need[t] = known[t] = -1;
-    for (PetscInt q = tri->block[tri->ticket[t]]; q < tri->block[tri->ticket[t + 1]]; q++) on[q] = t;
-  }
-  for (PetscInt t = 0; t < tri->tickets; t++) {
-    const PetscInt begin = count;
-
-    for (PetscInt k = tri->ticket[t]; k < tri->ticket[t + 1]; k++) {
-      PetscInt ntouched = 0;
-
-      tri->wait[k] = count;
-      for (PetscInt q = tri->block[k]; q < tri->block[k + 1]; q++) {
-        const PetscInt i = tri->order ? tri->order[q] : tri->forward ? q : n - 1 - q;
-
-        for (PetscInt e = tri->ptr[i]; e < tri->ptr[i + 1]; e++) {
-          const PetscInt d = position ? position[tri->col[e]] : tri->forward ? tri->col[e] : n - 1 - tri->col[e];
-
-          if (on[d] == t || d <= known[on[d]]) continue;
-          if (need[on[d]] < 0) touched[ntouched++] = on[d];
-          need[on[d]] = PetscMax(need[on[d]], d);
-        }
-      }
-      if (count + ntouched > max) {
-        Position *more;
-
-        max = 2 * (count + ntouched);
-        PetscCall(PetscMalloc1(max, &more));
-        PetscCall(PetscArraycpy(more, tri->awaited, count));
-        PetscCall(PetscFree(tri->awaited));
-        tri->awaited = more;
-      }
-      for (PetscInt w = 0; w < ntouched; w++) {
-        tri->awaited[count].q        = need[touched[w]];
-        tri->awaited[count++].ticket = touched[w];
-        known[touched[w]]            = need[touched[w]];
-        need[touched[w]]             = -1;
-      }
-    }
-    for (PetscInt w = begin; w < count; w++) known[tri->awaited[w].ticket] = -1;
-  }
-  tri->wait[tri->blocks] = count;
-  PetscCall(PetscFree4(on, need, touched, known));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   Joins tickets in numerical order to larger ones, as large as leaves work for all threads, and finds the
-   order to hand them out in.
-
-   Dependences between tickets cost messages between cores, so few large tickets are best. A ticket can follow
-   another one at the distance, in rows, that keeps every row behind those it depends on. With unlimited
-   threads and a row a unit of time this gives the start of each ticket and the end of all, which says how
-   many threads find work. On a grid the larger tickets are parts of a plane, and those that run at one time
-   are on different planes. Hence tickets are handed out in the order of their estimated start, in which every
-   ticket comes after those it depends on.
-
-   In dep, a ticket that another one depends on has with it how many rows it must be ahead of that one.
-*/
-static PetscErrorCode JoinTickets(Triangle *tri, PetscInt n, PetscInt threads, PetscInt *start)
-{
-  const PetscInt fine = tri->tickets;
-  PetscInt      *on, *mark, *ptr, *group, *begin, *best, max = 0;
-  Position      *dep  = NULL;
-  PetscReal      most = 0.0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc6(n, &on, fine, &mark, fine + 1, &ptr, fine, &group, fine, &begin, fine, &best));
-  for (PetscInt t = 0; t < fine; t++) {
-    mark[t] = -1;
-    for (PetscInt q = start[t]; q < start[t + 1]; q++) on[q] = t;
-  }
-  for (PetscInt t = 0, count = 0; t < fine; t++) {
-    ptr[t] = count;
-    for (PetscInt q = start[t]; q < start[t + 1]; q++) {
-      const PetscInt i = tri->forward ? q : n - 1 - q;
-
-      for (PetscInt e = tri->ptr[i]; e < tri->ptr[i + 1]; e++) {
-        const PetscInt r = tri->forward ? tri->col[e] : n - 1 - tri->col[e], d = on[r], ahead = (r - start[d]) + 1 - (q - start[t]);
-
-        if (d == t) continue;
-        if (mark[d] < ptr[t]) { /* the first time for this ticket */
-          if (count == max) {
-            Position *more;
-
-            max = 2 * max + 1024;
-            PetscCall(PetscMalloc1(max, &more));
-            PetscCall(PetscArraycpy(more, dep, count));
-            PetscCall(PetscFree(dep));
-            dep = more;
-          }
-          mark[d]           = count;
-          dep[count].ticket = d;
-          dep[count++].q    = ahead;
-        } else dep[mark[d]].q = PetscMax(dep[mark[d]].q, ahead);
-      }
-    }
-    ptr[t + 1] = count;
-  }
-  for (PetscInt rows = TICKET_ROWS; rows >= TICKET_MIN && most < 0.95 * (PetscReal)threads; rows /= 2) {
-    PetscInt groups = 0, end = 0;
-
-    for (PetscInt t = 0; t < fine; t++) {
-      if (!groups || start[t + 1] - start[mark[groups - 1]] > rows) {
-        mark[groups]    = t; /* its first ticket */
-        begin[groups++] = 0;
-      }
-      group[t] = groups - 1;
-      for (PetscInt k = ptr[t]; k < ptr[t + 1]; k++) {
-        const PetscInt d = dep[k].ticket, g = group[d];
-
-        /* behind the group's start, however little the rows need: it must come later in the order */
-        if (g != groups - 1)
-          begin[groups - 1] = PetscMax(begin[groups - 1],
-                                       begin[g] + PetscMax(1, (start[d] - start[mark[g]]) + dep[k].q - (start[t] - start[mark[groups - 1]])));
-      }
-      end = PetscMax(end, begin[groups - 1] + start[t + 1] - start[mark[groups - 1]]);
-    }
-    if ((PetscReal)n > most * (PetscReal)end) {
-      most = (PetscReal)n / (PetscReal)end;
-      PetscCall(PetscArraycpy(best, mark, groups));
-      tri->tickets = groups;
-      PetscCall(PetscFree(tri->turn));
-      PetscCall(PetscMalloc1(groups, &tri->turn));
-      for (PetscInt g = 0; g < groups; g++) tri->turn[g] = g;
-      PetscCall(PetscSortIntWithArray(groups, begin, tri->turn));
-    }
-  }
-  for (PetscInt t = 0; t < tri->tickets; t++) start[t] = start[best[t]]; /* best[t] >= t */
-  start[tri->tickets] = n;
-  PetscCall(PetscFree(dep));
-  PetscCall(PetscFree6(on, mark, ptr, group, begin, best));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   Cuts the rows of a triangle into tickets, and sorts them by level where that is asked for.
-
-   In numerical order a ticket ends where the level falls, that is, where the next row does not have to wait
-   for this one: on a grid in natural order these are the lines. Cut elsewhere, the first row of a ticket
-   would wait for the last row of the ticket before it, and the threads would run one after another.
-*/
-static PetscErrorCode TrianglePrepare(Triangle *tri, PetscInt n, const SyncILUSettings *settings)
-{
-  const SyncILUAnalysis analysis = Order(settings);
-  PetscInt             *level, *position, *start, nlevels, most;
-
-  PetscFunctionBegin;
-  if (tri->ticket) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(n, &level));
-  PetscCall(SyncILUHostLevels(n, tri->ptr, tri->col, tri->forward, level, &nlevels, &most));
-  PetscCall(PetscMalloc2(n + 1, &start, n, &position));
-  tri->tickets = 0; /* start: their first positions */
-  if (analysis == SYNCILU_ANALYSIS_NONE) {
-    PetscInt first = 0;
-
-    for (PetscInt q = 1; q < n; q++) {
-      const PetscInt i = tri->forward ? q : n - 1 - q, before = tri->forward ? i - 1 : i + 1;
-
-      if ((level[i] < level[before] && q - first >= TICKET_MIN) || (level[i] == level[before] && q - first >= TICKET_MAX)) {
-        start[tri->tickets++] = first;
-        first                 = q;
-      }
-    }
-    if (n) start[tri->tickets++] = first;
-    start[tri->tickets] = n;
-    PetscCall(JoinTickets(tri, n, Threads(settings), start));
-  } else {
-    PetscInt *at;
-
-    if (analysis == SYNCILU_ANALYSIS_ALAP) PetscCall(SyncILUHostLevelsLate(n, tri->ptr, tri->col, tri->forward, nlevels, level));
-    PetscCall(PetscCalloc1(nlevels + 1, &at));
-    PetscCall(PetscMalloc1(n, &tri->order));
-    for (PetscInt i = 0; i < n; i++) at[level[i] + 1]++;
-    for (PetscInt l = 0; l < nlevels; l++) {
-      for (PetscInt q = 0; q < at[l + 1]; q += TICKET_MIN) start[tri->tickets++] = at[l] + q;
-      at[l + 1] += at[l];
-    }
-    for (PetscInt q = 0; q < n; q++) {
-      const PetscInt i = tri->forward ? q : n - 1 - q;
-
-      position[i]             = at[level[i]]++;
-      tri->order[position[i]] = i;
-    }
-    PetscCall(PetscFree(at));
-  }
-  start[tri->tickets] = n;
-  PetscCall(PetscFree(level));
-
-  PetscCall(PetscMalloc1(tri->tickets + 1, &tri->ticket));
-  tri->blocks = 0;
-  for (PetscInt t = 0; t < tri->tickets; t++) {
-    tri->ticket[t] = tri->blocks;
-    tri->blocks += (start[t + 1] - start[t] + ROW_BLOCK - 1) / ROW_BLOCK;
-  }
-  tri->ticket[tri->tickets] = tri->blocks;
-  PetscCall(PetscMalloc1(tri->blocks + 1, &tri->block));
-  for (PetscInt t = 0; t < tri->tickets; t++) {
-    for (PetscInt k = tri->ticket[t]; k < tri->ticket[t + 1]; k++) tri->block[k] = start[t] + (k - tri->ticket[t]) * ROW_BLOCK;
-  }
-  tri->block[tri->blocks] = n;
-  PetscCall(PetscMalloc1(tri->tickets, &tri->progress));
-  PetscCall(TriangleWaits(tri, n, tri->order ? position : NULL));
-  PetscCall(PetscFree2(start, position));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TriangleDestroy(Triangle *tri)
+static PetscErrorCode PreparePair(SyncILUEngine e, SyncILUTriangle *first, SyncILUTriangle *second)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(tri->map));
-  PetscCall(PetscFree(tri->own));
-  PetscCall(PetscFree(tri->order));
-  PetscCall(PetscFree(tri->turn));
-  PetscCall(PetscFree(tri->ticket));
-  PetscCall(PetscFree(tri->block));
-  PetscCall(PetscFree(tri->wait));
-  PetscCall(PetscFree(tri->awaited));
-  PetscCall(PetscFree(tri->progress));
+  PetscCall(SyncILUTrianglePrepare(first, e->pattern.n, Order(&e->settings), Threads(&e->settings)));
+  PetscCall(SyncILUTrianglePrepare(second, e->pattern.n, Order(&e->settings), Threads(&e->settings)));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt64 TriangleBytes(const Triangle *tri, PetscInt n)
-{
-  PetscInt64 count = 0;
-
-  if (tri->ticket) count += 2 * ((PetscInt64)tri->tickets + tri->blocks + tri->wait[tri->blocks]);
-  if (tri->order) count += n;
-  if (tri->turn) count += tri->tickets;
-  if (tri->own) count += n + 2 * (PetscInt64)tri->ptr[n];
-  return count * (PetscInt64)sizeof(PetscInt);
-}
-
-/*
-   The transposed triangle. Entries of a row come in the order in which the reference, which works by columns,
-   subtracts them: that of the rows of the triangle given.
-*/
-static PetscErrorCode TriangleTranspose(const Triangle *tri, PetscInt n, Triangle *t)
-{
-  const PetscInt nz = tri->ptr[n];
-  PetscInt      *ptr, *col;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)n + 1 + nz, &t->own));
-  PetscCall(PetscMalloc1(nz, &t->map));
-  ptr = t->own;
-  col = t->own + n + 1;
-  PetscCall(PetscArrayzero(ptr, n + 1));
-  for (PetscInt k = 0; k < nz; k++) ptr[tri->col[k] + 1]++;
-  for (PetscInt i = 0; i < n; i++) ptr[i + 1] += ptr[i];
-  t->forward = (PetscBool)!tri->forward;
-  for (PetscInt q = 0; q < n; q++) {
-    const PetscInt i = t->forward ? q : n - 1 - q;
-
-    for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
-      const PetscInt at = ptr[tri->col[k]]++;
-
-      col[at]    = i;
-      t->map[at] = k;
-    }
-  }
-  for (PetscInt i = n; i > 0; i--) ptr[i] = ptr[i - 1];
-  ptr[0] = 0;
-  t->ptr = ptr;
-  t->col = col;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PreparePair(SyncILUEngine e, Triangle *first, Triangle *second)
-{
-  PetscFunctionBegin;
-  PetscCall(TrianglePrepare(first, e->pattern.n, &e->settings));
-  PetscCall(TrianglePrepare(second, e->pattern.n, &e->settings));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Before the threads start. */
-static void TriangleBegin(Triangle *tri)
-{
-  atomic_init(&tri->next, 0);
-  for (PetscInt t = 0; t < tri->tickets; t++) atomic_init(&tri->progress[t], 0);
-}
-
-/* How far a thread has got in a triangle. */
-typedef struct {
-  PetscInt t, k;   /* its ticket, -1 before the first, and block */
-  PetscInt low;    /* it knows that all tickets before this one are finished, */
-  PetscInt prefix; /* that is, all positions before this one, for which it need not look; */
-  PetscInt looked; /* nor for those of this ticket */
-  PetscInt saw;    /* before this position */
-} Walk;
-
-static const Walk walk_start = {-1, 0, 0, 0, -1, 0};
-
-/*
-   Acquire pairs with the release in NextBlock(): who sees the progress of a ticket sees the values of its
-   rows.
-*/
-static PetscInt WaitFor(Triangle *tri, const Position *position)
-{
-  PetscInt progress;
-
-  for (int spins = 0; (progress = atomic_load_explicit(&tri->progress[position->ticket], memory_order_acquire)) <= position->q;) {
-    if (++spins == SPINS) {
-      sched_yield();
-      spins = 0;
-    }
-  }
-  return progress;
-}
-
-/*
-   Announces the row block that is done, takes the next one, of a new ticket if need be, and waits until all
-   that it depends on is finished. Returns the positions of its rows, or false after the last ticket.
-*/
-static PetscBool NextBlock(Triangle *tri, Walk *w, PetscInt *first, PetscInt *last)
-{
-  if (w->t >= 0) atomic_store_explicit(&tri->progress[w->t], tri->block[++w->k], memory_order_release);
-  if (w->t < 0 || w->k == tri->ticket[w->t + 1]) {
-    const PetscInt turn = atomic_fetch_add_explicit(&tri->next, 1, memory_order_relaxed);
-
-    if (turn >= tri->tickets) return PETSC_FALSE;
-    w->t = tri->turn ? tri->turn[turn] : turn;
-    w->k = tri->ticket[w->t];
-    while (w->low < w->t && atomic_load_explicit(&tri->progress[w->low], memory_order_acquire) == tri->block[tri->ticket[w->low + 1]]) w->low++;
-    w->prefix = tri->block[tri->ticket[w->low]];
-  }
-  for (PetscInt p = tri->wait[w->k]; p < tri->wait[w->k + 1]; p++) {
-    if (tri->awaited[p].q >= w->prefix && (tri->awaited[p].ticket != w->looked || tri->awaited[p].q >= w->saw)) {
-      w->looked = tri->awaited[p].ticket;
-      w->saw    = WaitFor(tri, &tri->awaited[p]);
-    }
-  }
-  *first = tri->block[w->k];
-  *last  = tri->block[w->k + 1];
-  return PETSC_TRUE;
 }
 
 /* One attempt at the factorization, as the threads see it. */
@@ -454,8 +108,8 @@ typedef struct {
    w_j -= l u_j for those of count columns j that are among the columns ucol[u0 .. u1 - 1] of a row of U. Not by
    PetscFindInt(), which writes PETSc's stack of calls, which all threads share.
 */
-static void SubtractFound(PetscInt count, const PetscInt *col, PetscScalar l, PetscInt u0, PetscInt u1, const PetscInt *ucol, const PetscScalar *uval,
-                          PetscScalar *w)
+SELDOM_CALLED void SubtractFound(PetscInt count, const PetscInt *col, const PetscScalar *l, PetscInt u0, PetscInt u1, const PetscInt *ucol,
+                                 const PetscScalar *uval, PetscScalar *w, const PetscInt bs)
 {
   for (PetscInt k = 0; k < count; k++) {
     PetscInt lo = u0, hi = u1;
@@ -466,77 +120,107 @@ static void SubtractFound(PetscInt count, const PetscInt *col, PetscScalar l, Pe
       if (ucol[mid] < col[k]) lo = mid + 1;
       else hi = mid;
     }
-    if (lo < u1 && ucol[lo] == col[k]) w[col[k]] -= l * uval[lo];
+    if (lo < u1 && ucol[lo] == col[k]) SyncILUBlockSubtractProduct(bs, l, SYNCILU_BLOCK(uval, lo, bs), SYNCILU_BLOCK(w, col[k], bs));
   }
 }
 
+FOR_EACH_CALL void Copy(PetscScalar *to, const PetscScalar *from, const PetscInt bs)
+{
+  for (PetscInt k = 0; k < bs * bs; k++) to[k] = from[k];
+}
+
+FOR_EACH_CALL void Zero(PetscScalar *to, const PetscInt bs)
+{
+  for (PetscInt k = 0; k < bs * bs; k++) to[k] = 0.0;
+}
+
+/* What a thread works with: a dense row, and for blocks the swaps of an inverse and what is dropped of a row. */
+typedef struct {
+  PetscScalar *w, *dropped;
+  PetscInt    *mark, *swap; /* mark: with relaxation */
+} Work;
+
 /*
-   The rows at positions first .. last - 1 of an order, whose dependences are finished. w (and with relaxation
-   mark) belong to the thread: one entry a column, any content at first (mark: none above the row).
+   The rows at positions first .. last - 1 of an order, whose dependences are finished. The dense row has one
+   entry a column, any content at first; its marks none above the row.
 */
-static inline void FactorRows(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w,
-                              PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool relax)
+FOR_EACH_CALL void FactorRows(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w,
+                              PetscInt *PETSC_RESTRICT mark, const Work *work, SyncILUStatus *status, const PetscBool relax, const PetscInt bs)
 {
   const SyncILUPattern *p    = job->p;
   const PetscInt       *lptr = p->lptr, *lcol = p->lcol, *uptr = p->uptr, *ucol = p->ucol;
-  const PetscBool       rowsums = SyncILUNeedsRowSum(job->piv);
+  const PetscBool       rowsums = (PetscBool)(bs == 1 && SyncILUNeedsRowSum(job->piv));
   Host                 *h       = job->h;
   PetscScalar          *lval = h->lval, *uval = h->uval, *dinv = h->dinv;
 
   for (PetscInt q = first; q < last; q++) {
     const PetscInt     i = order ? order[q] : q, r = p->row ? p->row[i] : i;
     const PetscInt     l0 = lptr[i], l1 = lptr[i + 1], u0 = uptr[i], u1 = uptr[i + 1];
-    const PetscScalar *a       = job->A->a + job->A->i[r];
-    PetscScalar        dropped = 0.0;
-    PetscReal          rs      = 0.0;
+    const PetscScalar *a = SYNCILU_BLOCK(job->A->a, job->A->i[r], bs);
+    PetscScalar        one[1], *dropped = bs == 1 ? one : work->dropped;
+    PetscReal          rs = 0.0;
 
     if (p->same) {
-      for (PetscInt k = l0; k < l1; k++) w[lcol[k]] = *a++;
-      w[i] = *a++;
-      for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = *a++;
+      for (PetscInt k = l0; k < l1; k++, a += bs * bs) Copy(SYNCILU_BLOCK(w, lcol[k], bs), a, bs);
+      Copy(SYNCILU_BLOCK(w, i, bs), a, bs);
+      a += bs * bs;
+      for (PetscInt k = u0; k < u1; k++, a += bs * bs) Copy(SYNCILU_BLOCK(w, ucol[k], bs), a, bs);
     } else {
       const PetscInt len = job->A->i[r + 1] - job->A->i[r], *j = job->A->j + job->A->i[r];
 
-      for (PetscInt k = l0; k < l1; k++) w[lcol[k]] = 0.0;
-      w[i] = 0.0;
-      for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = 0.0;
+      for (PetscInt k = l0; k < l1; k++) Zero(SYNCILU_BLOCK(w, lcol[k], bs), bs);
+      Zero(SYNCILU_BLOCK(w, i, bs), bs);
+      for (PetscInt k = u0; k < u1; k++) Zero(SYNCILU_BLOCK(w, ucol[k], bs), bs);
       if (p->colinv) {
-        for (PetscInt k = 0; k < len; k++) w[p->colinv[j[k]]] = a[k];
+        for (PetscInt k = 0; k < len; k++) Copy(SYNCILU_BLOCK(w, p->colinv[j[k]], bs), SYNCILU_BLOCK(a, k, bs), bs);
       } else {
-        for (PetscInt k = 0; k < len; k++) w[j[k]] = a[k];
+        for (PetscInt k = 0; k < len; k++) Copy(SYNCILU_BLOCK(w, j[k], bs), SYNCILU_BLOCK(a, k, bs), bs);
       }
     }
     if (relax) {
+      for (PetscInt k = 0; k < bs; k++) dropped[k] = 0.0;
       for (PetscInt k = l0; k < l1; k++) mark[lcol[k]] = i + 1;
       mark[i] = i + 1;
       for (PetscInt k = u0; k < u1; k++) mark[ucol[k]] = i + 1;
     }
-    if (job->piv->shift != MAT_SHIFT_INBLOCKS) w[i] += job->piv->amount;
+    if (bs == 1 && job->piv->shift != MAT_SHIFT_INBLOCKS) w[i] += job->piv->amount;
 
     for (PetscInt k = l0; k < l1; k++) {
       const PetscInt ref = lcol[k];
-      PetscScalar    l;
+      /* of the thread's own, which the compiler knows to be apart from the row that it updates */
+      PetscScalar own[FIXED * FIXED], *l = bs <= FIXED ? own : SYNCILU_BLOCK(lval, k, bs);
 
-      l       = w[ref] * dinv[ref];
-      lval[k] = l;
-      if (l == (PetscScalar)0.0) continue;
+      SyncILUBlockProduct(bs, SYNCILU_BLOCK(w, ref, bs), SYNCILU_BLOCK(dinv, ref, bs), l);
+      if (bs <= FIXED) Copy(SYNCILU_BLOCK(lval, k, bs), l, bs);
+      if (SyncILUBlockIsZero(bs, l)) continue;
       if (relax) {
         for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) {
-          if (mark[ucol[t]] == i + 1) w[ucol[t]] -= l * uval[t];
-          else dropped += l * uval[t];
+          const PetscScalar *u = SYNCILU_BLOCK(uval, t, bs);
+
+          if (mark[ucol[t]] == i + 1) SyncILUBlockSubtractProduct(bs, l, u, SYNCILU_BLOCK(w, ucol[t], bs));
+          else {
+            for (PetscInt c = 0; c < bs; c++) SyncILUBlockAdd(bs, l, u + c * bs, dropped);
+          }
         }
       } else if ((uptr[ref + 1] - uptr[ref]) / SEARCH > l1 - k + u1 - u0) { /* as with a dense row or column */
-        SubtractFound(l1 - k - 1, lcol + k + 1, l, uptr[ref], uptr[ref + 1], ucol, uval, w);
-        SubtractFound(1, &i, l, uptr[ref], uptr[ref + 1], ucol, uval, w);
-        SubtractFound(u1 - u0, ucol + u0, l, uptr[ref], uptr[ref + 1], ucol, uval, w);
+        SubtractFound(l1 - k - 1, lcol + k + 1, l, uptr[ref], uptr[ref + 1], ucol, uval, w, bs);
+        SubtractFound(1, &i, l, uptr[ref], uptr[ref + 1], ucol, uval, w, bs);
+        SubtractFound(u1 - u0, ucol + u0, l, uptr[ref], uptr[ref + 1], ucol, uval, w, bs);
       } else {
         /* what falls outside the pattern lands in entries of w that are set before they are read */
-        for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) w[ucol[t]] -= l * uval[t];
+        for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) SyncILUBlockSubtractProduct(bs, l, SYNCILU_BLOCK(uval, t, bs), SYNCILU_BLOCK(w, ucol[t], bs));
       }
     }
-    if (relax) w[i] -= job->piv->relax * dropped;
+    if (relax) {
+      for (PetscInt k = 0; k < bs; k++) SYNCILU_BLOCK(w, i, bs)[k + k * bs] -= job->piv->relax * dropped[k];
+    }
 
-    for (PetscInt k = u0; k < u1; k++) uval[k] = w[ucol[k]];
+    for (PetscInt k = u0; k < u1; k++) Copy(SYNCILU_BLOCK(uval, k, bs), SYNCILU_BLOCK(w, ucol[k], bs), bs);
+    if (bs > 1) {
+      Copy(SYNCILU_BLOCK(dinv, i, bs), SYNCILU_BLOCK(w, i, bs), bs);
+      SyncILUInvertBlock(job->piv, bs, i, SYNCILU_BLOCK(dinv, i, bs), work->swap, status);
+      continue;
+    }
     if (rowsums) {
       for (PetscInt k = l0; k < l1; k++) rs += PetscAbsScalar(lval[k]);
       for (PetscInt k = u0; k < u1; k++) rs += PetscAbsScalar(uval[k]);
@@ -545,40 +229,53 @@ static inline void FactorRows(const FactorJob *job, const PetscInt *order, Petsc
   }
 }
 
+typedef void FactorFunction(const FactorJob *, const PetscInt *, PetscInt, PetscInt, const Work *, SyncILUStatus *);
+
+#define FACTOR(name, bs) \
+  static void name(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, const Work *work, SyncILUStatus *status) \
+  { \
+    FactorRows(job, order, first, last, work->w, work->mark, work, status, PETSC_FALSE, bs); \
+  }
+#define FACTOR_RELAXED(name, bs) \
+  static void name(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, const Work *work, SyncILUStatus *status) \
+  { \
+    FactorRows(job, order, first, last, work->w, work->mark, work, status, PETSC_TRUE, bs); \
+  }
+BLOCK_SIZES(FACTOR, Factor, job->p->bs)
+BLOCK_SIZES(FACTOR_RELAXED, FactorRelaxed, job->p->bs)
+
+static FactorFunction *const factor_rows[2][FIXED + 1] = {BLOCK_SIZES_TABLE(Factor), BLOCK_SIZES_TABLE(FactorRelaxed)};
+
 static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
-  Host           *h       = (Host *)e->data;
-  const PetscInt  n       = e->pattern.n;
-  const PetscInt  threads = Threads(&e->settings);
-  const PetscBool relax   = (PetscBool)(piv->relax != 0.0);
-  FactorJob       job     = {&e->pattern, A, piv, h};
-  SyncILUStatus  *found;
-  PetscScalar    *w;
-  PetscInt       *mark = NULL;
+  Host                 *h       = (Host *)e->data;
+  const SyncILUPattern *p       = &e->pattern;
+  const PetscInt        threads = Threads(&e->settings);
+  const PetscBool       relax   = (PetscBool)(piv->relax != 0.0);
+  FactorJob             job     = {p, A, piv, h};
+  SyncILUStatus        *found;
+  Work                 *work;
+  FactorFunction *const factor = factor_rows[relax][BLOCK_SIZES_INDEX(p->bs)];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(threads, &found));
-  PetscCall(PetscMalloc1((size_t)threads * n, &w));
-  if (relax) PetscCall(PetscCalloc1((size_t)threads * n, &mark));
-  for (PetscInt t = 0; t < threads; t++) { SyncILUStatusReset(&found[t]); }
-  if (threads == 1) {
-    if (relax) FactorRows(&job, NULL, 0, n, w, mark, found, PETSC_TRUE);
-    else FactorRows(&job, NULL, 0, n, w, NULL, found, PETSC_FALSE);
+  PetscCall(PetscMalloc2(threads, &found, threads, &work));
+  for (PetscInt t = 0; t < threads; t++) {
+    SyncILUStatusReset(&found[t]);
+    PetscCall(PetscMalloc3((size_t)p->n * p->bs * p->bs, &work[t].w, p->bs, &work[t].dropped, p->bs, &work[t].swap));
+    PetscCall(PetscCalloc1(relax ? p->n : 0, &work[t].mark));
   }
+  if (threads == 1) (*factor)(&job, NULL, 0, p->n, work, found);
 #if defined(_OPENMP)
   else {
-    PetscCall(TrianglePrepare(&h->L, n, &e->settings));
-    TriangleBegin(&h->L);
+    PetscCall(SyncILUTrianglePrepare(&h->L, p->n, Order(&e->settings), threads));
+    SyncILUTriangleBegin(&h->L);
   #pragma omp parallel num_threads((int)threads)
     {
       const size_t me   = (size_t)omp_get_thread_num();
-      Walk         walk = walk_start;
+      SyncILUWalk  walk = SyncILUWalkStart;
       PetscInt     first, last;
 
-      while (NextBlock(&h->L, &walk, &first, &last)) {
-        if (relax) FactorRows(&job, h->L.order, first, last, w + me * n, mark + me * n, &found[me], PETSC_TRUE);
-        else FactorRows(&job, h->L.order, first, last, w + me * n, NULL, &found[me], PETSC_FALSE);
-      }
+      while (SyncILUTriangleNext(&h->L, &walk, &first, &last)) (*factor)(&job, h->L.order, first, last, &work[me], &found[me]);
     }
   }
 #endif
@@ -589,9 +286,11 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
     if (found[t].row >= 0 && (status->row < 0 || found[t].row < status->row)) *status = found[t];
     status->shifted = shifted;
   }
-  PetscCall(PetscFree(mark));
-  PetscCall(PetscFree(w));
-  PetscCall(PetscFree(found));
+  for (PetscInt t = 0; t < threads; t++) {
+    PetscCall(PetscFree3(work[t].w, work[t].dropped, work[t].swap));
+    PetscCall(PetscFree(work[t].mark));
+  }
+  PetscCall(PetscFree2(found, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -623,7 +322,7 @@ static inline void Prefetch(const void *p)
 
 /* One triangular solve for a block of right-hand sides, as the threads see it. */
 typedef struct {
-  Triangle          *tri;
+  SyncILUTriangle   *tri;
   const PetscScalar *val;
   const PetscScalar *dinv; /* NULL: the diagonal is one */
   const PetscScalar *b;
@@ -633,13 +332,16 @@ typedef struct {
   PetscInt           ldx;
   PetscInt           nrhs; /* at most RHS_BLOCK */
   PetscInt           n;
+  PetscInt           bs;
+  PetscBool          trans; /* with transposed blocks */
+  PetscScalar       *sums;  /* of each thread, for blocks above FIXED */
 } SolveJob;
 
 /*
    The rows at positions first .. last - 1 of an order, whose dependences are finished. Where it is inlined
    the compiler knows which arguments are NULL: a row may have as few as one entry.
 */
-static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscBool forward,
+FOR_EACH_CALL void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscBool forward,
                              const PetscInt *PETSC_RESTRICT map, const PetscInt *in, const PetscScalar *dinv)
 {
   const PetscInt *PETSC_RESTRICT ptr = job->tri->ptr, *PETSC_RESTRICT col = job->tri->col;
@@ -666,7 +368,7 @@ static inline void SolveRows(const SolveJob *job, const PetscInt *order, PetscIn
 
 static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
 {
-  const Triangle *tri = job->tri;
+  const SyncILUTriangle *tri = job->tri;
 
   for (PetscInt q = first; q < last; q++) {
     const PetscInt i = order ? order[q] : tri->forward ? q : job->n - 1 - q, from = job->in ? job->in[i] : i;
@@ -683,11 +385,63 @@ static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, Pet
   }
 }
 
-static void SolveBlock(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last)
+/* Block rows, for one right-hand side after another; sums has room for a block of numbers. */
+FOR_EACH_CALL void SolveBlockRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *sums, const PetscBool trans,
+                                  const PetscInt bs)
 {
-  const Triangle *tri = job->tri;
+  const SyncILUTriangle *tri = job->tri;
+  const PetscInt         nz = tri->ptr[job->n], ahead = PREFETCH_BLOCKS / (bs * bs) + 1;
 
-  if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i = order ? order[q] : tri->forward ? q : job->n - 1 - q, from = job->in ? job->in[i] : i;
+
+    for (PetscInt r = 0; r < job->nrhs; r++) {
+      PetscScalar *x = job->x + (size_t)r * job->ldx, fixed[FIXED], *sum = bs <= FIXED ? fixed : sums;
+
+      for (PetscInt c = 0; c < bs; c++) sum[c] = job->b[(size_t)r * job->ldb + from * bs + c];
+      for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
+        /* as among points */
+        if (!order && !tri->map) {
+          const PetscInt     far   = tri->forward ? PetscMin(k + ahead, nz) : PetscMax(k - ahead, 0);
+          const PetscScalar *there = SYNCILU_BLOCK(job->val, far, bs);
+
+          for (PetscInt c = 0; c < bs * bs; c += LINE) Prefetch(there + c);
+          Prefetch(tri->col + far);
+        }
+        SyncILUBlockSubtract(bs, trans, SYNCILU_BLOCK(job->val, tri->map ? tri->map[k] : k, bs), x + tri->col[k] * bs, sum);
+      }
+      if (job->dinv) SyncILUBlockMultiply(bs, trans, SYNCILU_BLOCK(job->dinv, i, bs), sum, x + i * bs);
+      else {
+        for (PetscInt c = 0; c < bs; c++) x[i * bs + c] = sum[c];
+      }
+    }
+  }
+}
+
+typedef void SolveFunction(const SolveJob *, const PetscInt *, PetscInt, PetscInt, PetscScalar *);
+
+#define SOLVE(name, bs) \
+  static void name(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *sums) \
+  { \
+    SolveBlockRows(job, order, first, last, sums, PETSC_FALSE, bs); \
+  }
+#define SOLVE_TRANSPOSED(name, bs) \
+  static void name(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *sums) \
+  { \
+    SolveBlockRows(job, order, first, last, sums, PETSC_TRUE, bs); \
+  }
+BLOCK_SIZES(SOLVE, Solve, job->bs)
+BLOCK_SIZES(SOLVE_TRANSPOSED, SolveTransposed, job->bs)
+
+static SolveFunction *const solve_rows[2][FIXED + 1] = {BLOCK_SIZES_TABLE(Solve), BLOCK_SIZES_TABLE(SolveTransposed)};
+
+/* thread: which has the sums */
+static void SolveSome(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscInt thread)
+{
+  const SyncILUTriangle *tri = job->tri;
+
+  if (job->bs > 1) (*solve_rows[job->trans][BLOCK_SIZES_INDEX(job->bs)])(job, order, first, last, job->sums ? job->sums + thread * job->bs : NULL);
+  else if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
   else if (order || job->in || tri->own) SolveRows(job, order, first, last, tri->forward, tri->map, job->in, job->dinv);
   else if (tri->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL);
   else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv);
@@ -697,51 +451,70 @@ static void SolveBlock(const SolveJob *job, const PetscInt *order, PetscInt firs
 /* What one thread does of a triangular solve. */
 static void SolveShare(const SolveJob *job)
 {
-  Walk     walk = walk_start;
-  PetscInt first, last;
+  SyncILUWalk walk = SyncILUWalkStart;
+  PetscInt    first, last;
 
-  while (NextBlock(job->tri, &walk, &first, &last)) SolveBlock(job, job->tri->order, first, last);
+  while (SyncILUTriangleNext(job->tri, &walk, &first, &last)) SolveSome(job, job->tri->order, first, last, omp_get_thread_num());
 }
 #endif
 
 /* The transposed solve on one thread, by columns as in the reference: no transposed pattern is needed. */
-static void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x)
+FOR_EACH_CALL void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x, PetscScalar *sums, const PetscInt bs)
 {
-  for (PetscInt i = 0; i < p->n; i++) x[i] = b[p->col ? p->col[i] : i];
-  for (PetscInt i = 0; i < p->n; i++) {
-    const PetscScalar xi = x[i] *= h->dinv[i];
+  PetscScalar fixed[FIXED], *sum = bs <= FIXED ? fixed : sums;
 
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) x[p->ucol[k]] -= h->uval[k] * xi;
+  for (PetscInt i = 0; i < p->n; i++) {
+    for (PetscInt c = 0; c < bs; c++) x[i * bs + c] = b[(p->col ? p->col[i] : i) * bs + c];
+  }
+  for (PetscInt i = 0; i < p->n; i++) {
+    for (PetscInt c = 0; c < bs; c++) sum[c] = x[i * bs + c];
+    SyncILUBlockMultiply(bs, PETSC_TRUE, SYNCILU_BLOCK(h->dinv, i, bs), sum, x + i * bs);
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(h->uval, k, bs), x + i * bs, x + p->ucol[k] * bs);
   }
   for (PetscInt i = p->n - 1; i >= 0; i--) {
-    const PetscScalar xi = x[i];
-
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) x[p->lcol[k]] -= h->lval[k] * xi;
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(h->lval, k, bs), x + i * bs, x + p->lcol[k] * bs);
   }
 }
+
+typedef void SolveSerialFunction(const SyncILUPattern *, const Host *, const PetscScalar *, PetscScalar *, PetscScalar *);
+
+#define SOLVE_SERIAL(name, bs) \
+  static void name(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x, PetscScalar *sums) \
+  { \
+    SolveTransposeSerial(p, h, b, x, sums, bs); \
+  }
+BLOCK_SIZES(SOLVE_SERIAL, SolveSerial, p->bs)
+
+static SolveSerialFunction *const solve_serial[FIXED + 1] = BLOCK_SIZES_TABLE(SolveSerial);
 
 static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
                                  PetscMemType mem)
 {
   Host                 *h = (Host *)e->data;
   const SyncILUPattern *p = &e->pattern;
-  const PetscInt        n = p->n, threads = Threads(&e->settings);
-  const PetscInt       *in    = trans == SYNCILU_TRANS ? p->col : p->row;
-  const PetscInt       *out   = trans == SYNCILU_TRANS ? p->row : p->col;
-  const PetscInt        block = trans == SYNCILU_TRANS && threads == 1 ? 1 : RHS_BLOCK;
+  const PetscInt        n = p->n, bs = p->bs, threads = Threads(&e->settings);
+  const PetscBool       transposed = (PetscBool)(trans == SYNCILU_TRANS);
+  const PetscInt       *in         = transposed ? p->col : p->row;
+  const PetscInt       *out        = transposed ? p->row : p->col;
+  const PetscInt        block      = transposed && threads == 1 ? 1 : RHS_BLOCK;
 
   PetscFunctionBegin;
   PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
   if (out && h->works < PetscMin(block, nrhs)) {
     h->works = PetscMin(block, nrhs);
     PetscCall(PetscFree(h->work));
-    PetscCall(PetscMalloc1((size_t)n * h->works, &h->work));
+    PetscCall(PetscMalloc1((size_t)n * bs * h->works, &h->work));
+  }
+  if (bs > FIXED && h->threads < threads) { /* there may be more of them than when it was planned */
+    h->threads = threads;
+    PetscCall(PetscFree(h->sums));
+    PetscCall(PetscMalloc1(threads * bs, &h->sums));
   }
 #if defined(_OPENMP)
   if (threads > 1) {
-    if (trans == SYNCILU_TRANS) {
-      if (!h->UT.own) PetscCall(TriangleTranspose(&h->U, n, &h->UT));
-      if (!h->LT.own) PetscCall(TriangleTranspose(&h->L, n, &h->LT));
+    if (transposed) {
+      if (!h->UT.own) PetscCall(SyncILUTriangleTranspose(&h->U, n, &h->UT));
+      if (!h->LT.own) PetscCall(SyncILUTriangleTranspose(&h->L, n, &h->LT));
       PetscCall(PreparePair(e, &h->UT, &h->LT));
     } else PetscCall(PreparePair(e, &h->L, &h->U));
   }
@@ -750,39 +523,23 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     const PetscInt     nb = PetscMin(block, nrhs - r0);
     const PetscScalar *bb = b + (size_t)r0 * ldb;
     PetscScalar       *xx = x + (size_t)r0 * ldx, *y = out ? h->work : xx;
-    const PetscInt     ldy   = out ? n : ldx;
-    SolveJob           first = {trans == SYNCILU_TRANS ? &h->UT : &h->L,
-                      trans == SYNCILU_TRANS ? h->uval : h->lval,
-                      trans == SYNCILU_TRANS ? h->dinv : NULL,
-                      bb,
-                      in,
-                      ldb,
-                      y,
-                      ldy,
-                      nb,
-                      n};
-    SolveJob second = {trans == SYNCILU_TRANS ? &h->LT : &h->U,
-                       trans == SYNCILU_TRANS ? h->lval : h->uval,
-                       trans == SYNCILU_TRANS ? NULL : h->dinv,
-                       y,
-                       NULL,
-                       ldy,
-                       y,
-                       ldy,
-                       nb,
-                       n};
+    const PetscInt     ldy = out ? n * bs : ldx;
+    SolveJob           first =
+      {transposed ? &h->UT : &h->L, transposed ? h->uval : h->lval, transposed ? h->dinv : NULL, bb, in, ldb, y, ldy, nb, n, bs, transposed, h->sums};
+    SolveJob second =
+      {transposed ? &h->LT : &h->U, transposed ? h->lval : h->uval, transposed ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n, bs, transposed, h->sums};
 
     if (threads == 1) {
-      if (trans == SYNCILU_TRANS) SolveTransposeSerial(p, h, bb, y);
+      if (transposed) (*solve_serial[BLOCK_SIZES_INDEX(bs)])(p, h, bb, y, h->sums);
       else {
-        SolveBlock(&first, NULL, 0, n);
-        SolveBlock(&second, NULL, 0, n);
+        SolveSome(&first, NULL, 0, n, 0);
+        SolveSome(&second, NULL, 0, n, 0);
       }
     }
 #if defined(_OPENMP)
     else {
-      TriangleBegin(first.tri);
-      TriangleBegin(second.tri);
+      SyncILUTriangleBegin(first.tri);
+      SyncILUTriangleBegin(second.tri);
   #pragma omp parallel num_threads((int)threads)
       {
         SolveShare(&first);
@@ -794,7 +551,9 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
 #endif
     if (out) {
       for (PetscInt r = 0; r < nb; r++) {
-        for (PetscInt i = 0; i < n; i++) xx[out[i] + (size_t)r * ldx] = y[i + (size_t)r * ldy];
+        for (PetscInt i = 0; i < n; i++) {
+          for (PetscInt c = 0; c < bs; c++) xx[(size_t)r * ldx + out[i] * bs + c] = y[(size_t)r * ldy + i * bs + c];
+        }
       }
     }
   }
@@ -819,9 +578,9 @@ static PetscErrorCode Plan_Host(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   h->U.ptr     = p->uptr;
   h->U.col     = p->ucol;
   h->levels[0] = h->levels[1] = -1;
-  PetscCall(PetscMalloc1(p->lptr[p->n], &h->lval));
-  PetscCall(PetscMalloc1(p->uptr[p->n], &h->uval));
-  PetscCall(PetscMalloc1(p->n, &h->dinv));
+  PetscCall(PetscMalloc1((size_t)p->lptr[p->n] * p->bs * p->bs, &h->lval));
+  PetscCall(PetscMalloc1((size_t)p->uptr[p->n] * p->bs * p->bs, &h->uval));
+  PetscCall(PetscMalloc1((size_t)p->n * p->bs * p->bs, &h->dinv));
   if (Threads(&e->settings) > 1) PetscCall(PreparePair(e, &h->L, &h->U));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -832,14 +591,15 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
 
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TriangleDestroy(&h->L));
-  PetscCall(TriangleDestroy(&h->U));
-  PetscCall(TriangleDestroy(&h->LT));
-  PetscCall(TriangleDestroy(&h->UT));
+  PetscCall(SyncILUTriangleDestroy(&h->L));
+  PetscCall(SyncILUTriangleDestroy(&h->U));
+  PetscCall(SyncILUTriangleDestroy(&h->LT));
+  PetscCall(SyncILUTriangleDestroy(&h->UT));
   PetscCall(PetscFree(h->lval));
   PetscCall(PetscFree(h->uval));
   PetscCall(PetscFree(h->dinv));
   PetscCall(PetscFree(h->work));
+  PetscCall(PetscFree(h->sums));
   PetscCall(PetscFree(e->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -857,9 +617,9 @@ static PetscErrorCode Values_Host(SyncILUEngine e, const PetscScalar **lval, con
 
 static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
 {
-  Host           *h = (Host *)e->data;
-  const Triangle *triangle[2];
-  const PetscInt  n = e->pattern.n;
+  Host                  *h = (Host *)e->data;
+  const SyncILUTriangle *triangle[2];
+  const PetscInt         n = e->pattern.n;
 
   PetscFunctionBegin;
   triangle[0] = &h->L;
@@ -873,11 +633,11 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
       PetscCall(PetscFree(level));
     }
     s->levels[i]     = h->levels[i];
-    s->level_rows[i] = h->width[i];
+    s->level_rows[i] = h->width[i] * e->pattern.bs;
   }
   s->threads = Threads(&e->settings);
-  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)n * h->works);
-  s->bytes += TriangleBytes(&h->L, n) + TriangleBytes(&h->U, n) + TriangleBytes(&h->LT, n) + TriangleBytes(&h->UT, n);
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * h->works);
+  s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -895,11 +655,16 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   else if (Order(&e->settings) == SYNCILU_ANALYSIS_NONE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "rows by level (%s)\n", SyncILUAnalyses[Order(&e->settings)]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
+  if (e->pattern.bs == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "factorization: by block rows of %" PetscInt_FMT " rows with a dense work row a thread; solves: a thread a block row\n",
+                                     e->pattern.bs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
+                                          .blocks     = PETSC_TRUE,
                                           .plan       = Plan_Host,
                                           .destroy    = Destroy_Host,
                                           .excess     = Excess_Host,

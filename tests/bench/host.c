@@ -10,11 +10,24 @@ enum {
   CASES = 3
 };
 
+/* A test matrix; behind a number and a star one of blocks of so many rows, with about as many rows. */
+static PetscErrorCode Generate(const char *name, PetscInt n, PetscRandom rand, Mat *A)
+{
+  int bs, at = 0;
+
+  PetscFunctionBegin;
+  if (sscanf(name, "%d*%n", &bs, &at) == 1 && at) {
+    PetscCheck(bs > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: blocks have at least one row", name);
+    PetscCall(GenerateBlocks(name + at, n / bs, bs, rand, A));
+  } else PetscCall(GenerateMatrix(name, n, rand, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  const char  *names[8] = {"7pt", "5pt", "27pt", "7pt_rcm", "random"};
-  char        *given[8];
-  PetscInt     n = 1030301, repeat = 15, threads = 2, count = 8, ncases = 5;
+  const char  *names[16] = {"7pt", "5pt", "27pt", "7pt_rcm", "random", "2*7pt", "3*7pt", "4*7pt", "5*7pt", "8*7pt"};
+  char        *given[16];
+  PetscInt     n = 1030301, repeat = 15, threads = 2, count = 16, ncases = 10;
   PetscBool    set;
   PetscRandom  rand;
   const double ms = 1e3;
@@ -25,7 +38,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsInt("-n", "Rows of each matrix, about", NULL, n, &n, NULL));
   PetscCall(PetscOptionsInt("-repeat", "Repetitions, of which the median is shown", NULL, repeat, &repeat, NULL));
   PetscCall(PetscOptionsInt("-threads", "Threads of the last column", NULL, threads, &threads, NULL));
-  PetscCall(PetscOptionsStringArray("-matrices", "Names of test matrices", NULL, given, &count, &set));
+  PetscCall(PetscOptionsStringArray("-matrices", "Names of test matrices, those of blocks as 4*7pt", NULL, given, &count, &set));
   PetscOptionsEnd();
   PetscCheck(repeat > 0 && repeat <= BENCH_REPEAT_MAX, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat must be from 1 to %d", BENCH_REPEAT_MAX);
   if (set) {
@@ -47,7 +60,7 @@ int main(int argc, char **argv)
     PetscInt      rows;
     PetscReal     norm, diff;
 
-    PetscCall(GenerateMatrix(names[c], n, rand, &A));
+    PetscCall(Generate(names[c], n, rand, &A));
     PetscCall(MatGetSize(A, &rows, NULL));
     PetscCall(MatGetInfo(A, MAT_LOCAL, &minfo));
     PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &row, &col));
