@@ -16,6 +16,7 @@ enum {
   PREFETCH        = 256,                      /* entries of the factor that a solve looks ahead, */
   PREFETCH_BLOCKS = 1024,                     /* numbers, where it has blocks */
   LINE            = 64 / sizeof(PetscScalar), /* numbers of a cache line */
+  NEAR            = 12,                       /* blocks that a solve looks ahead in its solution */
   RHS_BLOCK       = 8,                        /* right-hand sides that go through the factor together */
   /*
      How many times longer a reference row is than the row where it is searched for the row's columns instead of
@@ -407,6 +408,8 @@ FOR_EACH_CALL void SolveBlockRows(const SolveJob *job, const PetscInt *order, Pe
 
           for (PetscInt c = 0; c < bs * bs; c += LINE) Prefetch(there + c);
           Prefetch(tri->col + far);
+          /* the numbers that it is multiplied with, too: among smaller blocks that takes longer than it saves */
+          if (bs > 2) Prefetch(x + tri->col[tri->forward ? PetscMin(k + NEAR, nz - 1) : PetscMax(k - NEAR, 0)] * bs);
         }
         SyncILUBlockSubtract(bs, trans, SYNCILU_BLOCK(job->val, tri->map ? tri->map[k] : k, bs), x + tri->col[k] * bs, sum);
       }
