@@ -34,14 +34,15 @@ static PetscBool SameBlocks(const PetscScalar *a, const PetscScalar *b, PetscInt
 }
 
 /*
-   Whether a row of two factors is the same, up to a share of the largest entry. Backends that know blocks have
-   the reference's bits.
+   Whether a row of two factors is the same, up to a share of the largest entry. Backends that know blocks or
+   halves have the reference's bits.
 */
 static PetscBool SameRow(const SyncILUPattern *p, PetscInt i, Values v, Values ref, PetscReal tolerance)
 {
   PetscReal lmax = 0.0, umax = PetscAbsScalar(1.0 / ref.dinv[i]);
   PetscBool same;
 
+  if (p->half) return (PetscBool)(SameBlocks(v.dinv, ref.dinv, i, i + 1, 1) && SameBlocks(v.uval, ref.uval, p->uptr[i], p->uptr[i + 1], 1));
   if (p->bs > 1)
     return (PetscBool)(SameBlocks(v.dinv, ref.dinv, i, i + 1, p->bs) && SameBlocks(v.lval, ref.lval, p->lptr[i], p->lptr[i + 1], p->bs) &&
                        SameBlocks(v.uval, ref.uval, p->uptr[i], p->uptr[i + 1], p->bs));
@@ -135,7 +136,8 @@ PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
 
   PetscFunctionBegin;
   if (!e->ref) PetscCall(PetscMalloc1(nl + nu + (size_t)p->n * p->bs * p->bs, &e->ref));
-  PetscCall(SyncILUReferenceFactor(p, A, piv, e->ref, e->ref + nl, e->ref + nl + nu, &status));
+  if (p->half) PetscCall(SyncILUReferenceFactorHalf(p, A, piv, e->ref + nl, e->ref + nl + nu, &status));
+  else PetscCall(SyncILUReferenceFactor(p, A, piv, e->ref, e->ref + nl, e->ref + nl + nu, &status));
   PetscCheck(status.row == e->status.row && status.shifted == e->status.shifted, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "-pc_syncilu_check: first rejected pivot in row %" PetscInt_FMT ", %" PetscInt_FMT " shifted; the serial reference has row %" PetscInt_FMT
              ", %" PetscInt_FMT " shifted",
@@ -243,7 +245,8 @@ PetscErrorCode SyncILUCheckSolve(SyncILUEngine e, SyncILUTranspose trans, const 
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &y));
-  PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
+  if (p->half) PetscCall(SyncILUReferenceSolveHalf(p, e->ref + nl, e->ref + nl + nu, b, y));
+  else PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
   for (PetscInt i = 0; i < n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
   for (row = 0; row < n && Same(x[row], y[row], e->ops->tolerance * max); row++) { }
   PetscCall(PetscFree(y));

@@ -1,6 +1,6 @@
 /*
    The rows of a sequential AIJ matrix, on the host or where PETSc has them on a device, or the block rows of a
-   sequential BAIJ matrix.
+   sequential BAIJ or SBAIJ matrix, of the latter the upper triangle.
 */
 #include "syncilu_impl.h"
 
@@ -45,6 +45,32 @@ static PetscErrorCode GetCSR(void *ctx, PetscBool device, PetscBool values, Sync
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc has no call for reading the values alone: the second of these counts as a change. */
+static PetscErrorCode GetBlockArray(Mat A, PetscScalar **a)
+{
+  PetscBool half;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUMatIsSBAIJ(A, &half));
+  if (half) PetscCall(MatSeqSBAIJGetArray(A, a));
+  else PetscCall(MatSeqBAIJGetArray(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreBlockArray(Mat A, PetscScalar **a)
+{
+  PetscObjectState state;
+  PetscBool        half;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(SyncILUMatIsSBAIJ(A, &half));
+  if (half) PetscCall(MatSeqSBAIJRestoreArray(A, a));
+  else PetscCall(MatSeqBAIJRestoreArray(A, a));
+  PetscCall(PetscObjectStateSet((PetscObject)A, state)); /* PCSetUp() would factor again */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GetBlockCSR(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *csr)
 {
   Mat       A = (Mat)ctx;
@@ -60,21 +86,17 @@ static PetscErrorCode GetBlockCSR(void *ctx, PetscBool device, PetscBool values,
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_TRUE, &csr->n, &csr->i, &csr->j, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s gives no access to its block rows", ((PetscObject)A)->type_name);
   csr->nnz = csr->i[csr->n];
-  if (values) PetscCall(MatSeqBAIJGetArray(A, (PetscScalar **)&csr->a));
+  if (values) PetscCall(GetBlockArray(A, (PetscScalar **)&csr->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode RestoreBlockCSR(void *ctx, SyncILUCSR *csr)
 {
-  Mat              A = (Mat)ctx;
-  PetscObjectState state;
-  PetscBool        done;
+  Mat       A = (Mat)ctx;
+  PetscBool done;
 
   PetscFunctionBegin;
-  /* there is no call for reading alone: this one counts as a change, for which PCSetUp() would factor again */
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (csr->a) PetscCall(MatSeqBAIJRestoreArray(A, (PetscScalar **)&csr->a));
-  PetscCall(PetscObjectStateSet((PetscObject)A, state));
+  if (csr->a) PetscCall(RestoreBlockArray(A, (PetscScalar **)&csr->a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_TRUE, &csr->n, &csr->i, &csr->j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,22 +115,30 @@ static PetscErrorCode RestoreCSR(void *ctx, SyncILUCSR *csr)
 
 PetscErrorCode SyncILUSourceFromMat(Mat A, SyncILUSource *source)
 {
-  PetscBool baij;
+  PetscBool baij, sbaij;
 
   PetscFunctionBegin;
   PetscCall(SyncILUMatIsBAIJ(A, &baij));
-  source->get     = baij ? GetBlockCSR : GetCSR;
-  source->restore = baij ? RestoreBlockCSR : RestoreCSR;
+  PetscCall(SyncILUMatIsSBAIJ(A, &sbaij));
+  source->get     = baij || sbaij ? GetBlockCSR : GetCSR;
+  source->restore = baij || sbaij ? RestoreBlockCSR : RestoreCSR;
   source->ctx     = A;
   source->bs      = 1;
-  if (baij) PetscCall(MatGetBlockSize(A, &source->bs));
+  if (baij || sbaij) PetscCall(MatGetBlockSize(A, &source->bs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a sequential matrix is of type baij or of one that is derived from it. */
+/* Whether a sequential matrix is of type baij, or of type sbaij, or of one that is derived from it. */
 PetscErrorCode SyncILUMatIsBAIJ(Mat A, PetscBool *baij)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, baij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SyncILUMatIsSBAIJ(Mat A, PetscBool *sbaij)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQSBAIJ, sbaij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,6 +15,7 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->vector_size = 0;
   s->ordering    = SYNCILU_ORDERING_GIVEN;
   s->block_size  = 0;
+  s->symmetric   = PETSC_FALSE;
   s->threads     = PETSC_DECIDE;
   s->relax       = 0.0;
   s->check       = PETSC_FALSE;
@@ -118,6 +119,7 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
   ierr = SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern);
   PetscCall(PetscFree(row));
   PetscCall(ierr);
+  e->pattern.half = (PetscBool)(e->settings.symmetric && e->ops->symmetric);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,8 +278,8 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
       }
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    /* a pattern without arrays was this backend's, taken from the rows of the matrix; or it is one of points */
-    if (!e->pattern.lptr || SeesPoints(e)) PetscCall(SyncILUPatternDestroy(&e->pattern));
+    /* a pattern without arrays was this backend's, taken from the rows of the matrix; or it is one of points, or not of a half */
+    if (!e->pattern.lptr || SeesPoints(e) || e->settings.symmetric) PetscCall(SyncILUPatternDestroy(&e->pattern));
     PetscCall(Unplan(e));
     PetscCall(PetscStrncpy(why, e->unfit, sizeof(why)));
     code = PETSC_ERR_LIB;
@@ -487,7 +489,8 @@ static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFa
         piv.amount = fraction * top;
       }
       again = (PetscBool)(piv.amount > before || (type == MAT_SHIFT_POSITIVE_DEFINITE && e->attempts == max));
-    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && e->status.row < 0 && fraction > 0 && e->attempts < max) {
+    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && !e->settings.symmetric && e->status.row < 0 && fraction > 0 && e->attempts < max) {
+      /* PETSc's ICC takes the first shift that does */
       hi         = fraction;
       fraction   = (hi + lo) / 2;
       piv.amount = fraction * top;
@@ -629,6 +632,7 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
 
     if (e->ops->updates) PetscCall((*e->ops->updates)(e, &updates));
     else PetscCall(CountUpdates(&e->pattern, &updates));
+    if (e->pattern.half) updates = (updates + e->pattern.nl) / 2; /* those of diagonals, and half of the others */
     e->flops = product * (PetscLogDouble)updates + (product - bs * bs) * (PetscLogDouble)e->pattern.nl +
                (product - 2 * bs * bs + bs) * (PetscLogDouble)e->pattern.n;
   }
@@ -680,14 +684,14 @@ PetscErrorCode SyncILUEngineSolve(SyncILUEngine e, SyncILUTranspose trans, Petsc
 
 PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
 {
-  const SyncILUPattern *p       = &e->pattern;
-  const PetscInt64      entries = (PetscInt64)p->nl + p->nu + p->n;
+  const SyncILUPattern *p    = &e->pattern;
+  const PetscInt64      both = (PetscInt64)p->nl + p->nu + p->n;
 
   PetscFunctionBegin;
   s->backend         = e->ops->backend;
   s->rows            = e->n;
-  s->nonzeros        = entries * p->bs * p->bs;
-  s->fill            = p->nnz ? (PetscReal)entries / (PetscReal)p->nnz : 1.0;
+  s->nonzeros        = (p->half ? both - p->nl : both) * p->bs * p->bs;
+  s->fill            = p->nnz ? (PetscReal)both / (PetscReal)p->nnz : 1.0;
   s->diagonals_added = p->added;
   s->pivots_shifted  = e->status.shifted;
   s->shift_attempts  = e->attempts;

@@ -62,6 +62,17 @@ PETSC_INTERN void           SyncILUPointsSource(SyncILUPoints *, const SyncILUSo
 PETSC_INTERN PetscErrorCode SyncILUPointsDestroy(SyncILUPoints *);
 PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const PetscInt *, PetscInt **);
 
+/* A symmetric matrix by its upper triangle (mirror.c). */
+typedef struct {
+  SyncILUSource from;
+  SyncILUCSR    from_csr; /* what the next three were made of; without its values */
+  PetscInt     *i, *j, *map;
+  PetscBool     half; /* from has the upper triangle alone */
+} SyncILUMirror;
+
+PETSC_INTERN void           SyncILUMirrorSource(SyncILUMirror *, const SyncILUSource *, PetscBool, SyncILUSource *);
+PETSC_INTERN PetscErrorCode SyncILUMirrorDestroy(SyncILUMirror *);
+
 /*
    The pattern of L and U in the order of the factorization: strictly lower and strictly upper triangle by
    rows, columns ascending; the diagonal is implied. A backend that takes the rows of the matrix as the
@@ -71,6 +82,7 @@ PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const Pets
 typedef struct {
   PetscInt  n;
   PetscInt  bs;     /* rows of a block, 1 without blocks */
+  PetscBool half;   /* A = U'^T D U' with unit U', of which alone there are values; L's pattern is the transposed one */
   PetscInt  nl, nu; /* entries of L and of U */
   PetscInt *lptr, *lcol;
   PetscInt *uptr, *ucol;
@@ -102,6 +114,8 @@ typedef struct {
   char            why[160];             /* why auto is this one; empty else */
 } SyncILUBlocks;
 
+/* Columns inside of the matrix and ascending, else an error that names the row. */
+PETSC_INTERN PetscErrorCode SyncILUCSRCheck(const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *, const PetscInt *, const PetscInt *, SyncILUFill, SyncILUPattern *);
 PETSC_INTERN PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *);
 PETSC_INTERN PetscInt64     SyncILUPatternBytes(const SyncILUPattern *);
@@ -115,6 +129,7 @@ typedef struct {
   PetscInt        vector_size; /* lanes a row, 0: the library chooses */
   SyncILUOrdering ordering;    /* where no index sets come with the matrix */
   PetscInt        block_size;  /* of bmc */
+  PetscBool       symmetric;   /* the matrix is: ICC where the backend knows it, else ILU of both triangles */
   PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
   PetscBool       check;
@@ -156,6 +171,7 @@ typedef struct {
   PetscInt       least;     /* rows from which on auto takes it, if there is a choice */
   PetscBool      device;    /* takes arrays in the memory of a device */
   PetscBool      blocks;    /* knows matrices with blocks; another one gets their points */
+  PetscBool      symmetric; /* computes one triangle of a symmetric matrix; another one both */
   PetscReal      tolerance; /* of the check (see check.c); 0: the bits are the reference's */
 
   /* Which row of the matrix is row i of the factor, where the pattern has no arrays. NULL: the natural one. */
@@ -186,7 +202,8 @@ typedef struct {
   */
   PetscErrorCode (*solve)(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *b, PetscInt, PetscScalar *x, PetscInt, PetscMemType);
   /*
-     The usual factor on the host, in the pattern's order: unit lower L, strictly upper U, reciprocal pivots.
+     The usual factor on the host, in the pattern's order: unit lower L, strictly upper U, reciprocal pivots. Of a
+     half there is no L, and U has a unit diagonal.
   */
   PetscErrorCode (*values)(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
   /* Threads, levels and bytes. */

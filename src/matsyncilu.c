@@ -1,5 +1,6 @@
 /*
-   MATSOLVERSYNCILU: incomplete LU factors of sequential AIJ and BAIJ matrices.
+   MATSOLVERSYNCILU: incomplete LU factors of sequential AIJ and BAIJ matrices, incomplete Cholesky factors of
+   sequential AIJ and SBAIJ matrices.
 */
 #include "syncilu_impl.h"
 
@@ -9,6 +10,7 @@ static PetscErrorCode MatDestroy_SyncILU(Mat F)
 
   PetscFunctionBegin;
   PetscCall(SyncILUEngineDestroy(&f->engine));
+  PetscCall(SyncILUMirrorDestroy(&f->mirror));
   PetscCall(MatSyncILUComposeShared(F, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSyncILUGetStatistics_C", NULL));
@@ -62,6 +64,28 @@ static PetscErrorCode DropEngine(Mat_SyncILU *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The matrix as it is to be factored: of ICC the one that its upper triangle stands for. */
+static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
+{
+  Mat_SyncILU  *f = (Mat_SyncILU *)F->data;
+  SyncILUSource rows;
+  PetscBool     known, symmetric, half;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUSourceFromMat(A, source));
+  if (F->factortype != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(source->bs == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "ICC of syncilu does not support blocks: the matrix of type %s has blocks of %" PetscInt_FMT " rows; use type aij", ((PetscObject)A)->type_name,
+             source->bs);
+  PetscCall(SyncILUMatIsSBAIJ(A, &half));
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  if (half || !known || !symmetric) {
+    rows = *source;
+    SyncILUMirrorSource(&f->mirror, &rows, half, source);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorInfo *info)
 {
   Mat_SyncILU         *f    = (Mat_SyncILU *)F->data;
@@ -79,7 +103,7 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   PetscCall(SyncILUMatIsBAIJ(A, &baij));
   if (!baij && (f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     mine.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
-  PetscCall(SyncILUSourceFromMat(A, &source));
+  PetscCall(GetSource(F, A, &source));
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
   ierr = SyncILUEngineFactor(e, &source, &mine);
   if (ierr) {
@@ -191,14 +215,15 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
-  PetscCall(SyncILUSourceFromMat(A, &source));
+  PetscCall(GetSource(F, A, &source));
   PetscCheck(source.bs == 1 || shift == (PetscReal)MAT_SHIFT_NONE || shift == (PetscReal)MAT_SHIFT_INBLOCKS, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "-pc_factor_shift_type %s: a matrix of type %s with blocks has none and inblocks alone", MatFactorShiftTypes[(int)shift],
              ((PetscObject)A)->type_name);
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
   if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &container));
   PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, container));
-  settings = f->shared->settings;
+  settings           = f->shared->settings;
+  settings.symmetric = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
   if (container) {
     SyncILUBlocks *blocks;
 
@@ -225,8 +250,20 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
     PetscCall(PetscInfo(F, "%s\n", text));
   }
   if (f->engine->pattern.added) PetscCall(PetscInfo(F, "Added %" PetscInt_FMT " missing diagonal entries\n", f->engine->pattern.added));
-  F->ops->lufactornumeric = MatLUFactorNumeric_SyncILU;
-  F->preallocated         = PETSC_TRUE;
+  if (f->mirror.i && f->engine->ops->device)
+    PetscCall(
+      PetscInfo(F,
+                "The host makes the lower triangle of the upper one for each factorization: nobody has said that the matrix is symmetric (MAT_SYMMETRIC)\n"));
+  if (F->factortype == MAT_FACTOR_ICC) F->ops->choleskyfactornumeric = MatLUFactorNumeric_SyncILU;
+  else F->ops->lufactornumeric = MatLUFactorNumeric_SyncILU;
+  F->preallocated = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatICCFactorSymbolic_SyncILU(Mat F, Mat A, IS perm, const MatFactorInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(MatILUFactorSymbolic_SyncILU(F, A, perm, perm, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -397,14 +434,15 @@ static PetscErrorCode MatGetInfo_SyncILU(Mat F, MatInfoType type, MatInfo *info)
   info->block_size = 1.0;
   if (f->engine) {
     const SyncILUPattern *p       = &f->engine->pattern;
-    const PetscLogDouble  entries = (PetscLogDouble)p->nl + (PetscLogDouble)p->nu + (PetscLogDouble)p->n;
+    const PetscLogDouble  both    = (PetscLogDouble)p->nl + (PetscLogDouble)p->nu + (PetscLogDouble)p->n;
+    const PetscLogDouble  entries = p->half ? both - (PetscLogDouble)p->nl : both;
 
     info->block_size        = (PetscLogDouble)f->engine->bs * (PetscLogDouble)f->engine->bs; /* entries of a block, as in PETSc */
     info->nz_used           = entries * p->bs * p->bs;
     info->nz_allocated      = info->nz_used;
     info->memory            = (PetscLogDouble)(SyncILUPatternBytes(p) + (PetscInt64)(info->nz_used * sizeof(PetscScalar)));
     info->fill_ratio_given  = f->fill;
-    info->fill_ratio_needed = p->nnz ? entries / (PetscLogDouble)p->nnz : 1.0;
+    info->fill_ratio_needed = p->nnz ? both / (PetscLogDouble)p->nnz : 1.0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -426,6 +464,22 @@ static PetscErrorCode ViewOrdering(Mat F, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What of a symmetric matrix is factored. */
+static PetscErrorCode ViewSymmetric(Mat F, PetscViewer viewer)
+{
+  Mat_SyncILU *f = (Mat_SyncILU *)F->data;
+
+  PetscFunctionBegin;
+  if (F->factortype != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: %s factored\n", f->engine->pattern.half ? "one triangle is" : "both triangles are"));
+  if (f->mirror.i && f->engine->ops->device)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer,
+                             "values: of the upper triangle, made and sent by the host for each factorization, unless the matrix is known to be symmetric "
+                             "(MAT_SYMMETRIC)\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 {
   Mat_SyncILU      *f = (Mat_SyncILU *)F->data;
@@ -440,6 +494,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(MatSyncILUGetStatistics(F, &s));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
+  PetscCall(ViewSymmetric(F, viewer));
   if (f->engine->settings.tune) PetscCall(PetscViewerASCIIPrintf(viewer, "tuned: %s\n", f->engine->tuning[0] ? f->engine->tuning : "not yet"));
   PetscCall(ViewOrdering(F, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
@@ -476,7 +531,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    CPU's threads or on a GPU
 
    Works with `MATSEQAIJ`, `MATSEQAIJCUSPARSE` and `MATSEQBAIJ` matrices and those of types derived from them,
-   through `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor().
+   through `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor(). For
+   symmetric `MATSEQAIJ`, `MATSEQAIJCUSPARSE` and `MATSEQSBAIJ` matrices there is incomplete Cholesky factorization,
+   through `PCICC` (-pc_type icc -pc_factor_mat_solver_type syncilu) or MatGetFactor().
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
@@ -503,6 +560,11 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    factors it, it is one of points there, whose values travel for each factorization, and a pivot that vanishes
    because none is chosen within blocks sends auto to the host, which the view says.
 
+   ICC takes the upper triangle, as PETSc's does, with its pivots apart: A = U^T D U, which need not be positive. The pattern
+   must be symmetric, and an `MATSEQSBAIJ` matrix have no blocks. The host computes one triangle, a GPU both, as ILU, for
+   the same solutions up to rounding. Unless PETSc knows that the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or
+   MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle is made of the upper one on the host.
+
 .seealso: `PCSYNCILU`, `MatGetFactor()`, `PCFactorSetMatSolverType()`
 M*/
 PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
@@ -512,7 +574,6 @@ PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
   PetscContainer container;
 
   PetscFunctionBegin;
-  (void)type; /* registered for MAT_FACTOR_ILU alone */
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
   PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
   PetscCall(MatSetBlockSizesFromMats(F, A, A));
@@ -527,18 +588,19 @@ PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
   PetscCall(PetscContainerDestroy(&container));
   PetscCall(SyncILUGetShared((PetscObject)F, &f->shared));
 
-  F->ops->destroy           = MatDestroy_SyncILU;
-  F->ops->view              = MatView_SyncILU;
-  F->ops->getinfo           = MatGetInfo_SyncILU;
-  F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SyncILU;
+  F->ops->destroy = MatDestroy_SyncILU;
+  F->ops->view    = MatView_SyncILU;
+  F->ops->getinfo = MatGetInfo_SyncILU;
+  if (type == MAT_FACTOR_ICC) F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SyncILU;
+  else F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SyncILU;
   F->ops->solve             = MatSolve_SyncILU;
   F->ops->solvetranspose    = MatSolveTranspose_SyncILU;
   F->ops->matsolve          = MatMatSolve_SyncILU;
   F->ops->matsolvetranspose = MatMatSolveTranspose_SyncILU;
-  F->factortype             = MAT_FACTOR_ILU;
+  F->factortype             = type;
   F->canuseordering         = PETSC_TRUE;
   F->assembled              = PETSC_FALSE; /* until the numeric phase */
-  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ILU]));
+  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[type]));
   PetscCall(PetscFree(F->solvertype));
   PetscCall(PetscStrallocpy(MATSOLVERSYNCILU, &F->solvertype));
   PetscCall(PetscFree(F->defaultvectype));

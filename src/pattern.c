@@ -36,7 +36,7 @@ static const char *Row(PetscInt bs)
    Every row of the matrix must have ascending columns inside the matrix: the factorization relies on it, and
    the matrix may come from arrays of the user.
 */
-static PetscErrorCode CheckRows(const SyncILUCSR *A)
+PetscErrorCode SyncILUCSRCheck(const SyncILUCSR *A)
 {
   const char *row = Row(A->bs);
 
@@ -274,7 +274,7 @@ PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *A, const PetscInt *row, co
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(p, sizeof(*p)));
-  PetscCall(CheckRows(A));
+  PetscCall(SyncILUCSRCheck(A));
   p->n   = n;
   p->bs  = SyncILUBlockSize(A);
   p->nnz = A->i[n];

@@ -187,7 +187,7 @@ PetscErrorCode PCSyncILUComposeWithILU(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &ours));
   if (ours) PetscFunctionReturn(PETSC_SUCCESS); /* has its own */
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &ilu));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &ilu, PCILU, PCICC, ""));
   if (ilu) {
     PetscCall(PCFactorGetMatSolverType(pc, &type));
     PetscCall(PetscStrcmp(type, MATSOLVERSYNCILU, &syncilu));

@@ -145,3 +145,110 @@ PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *p, const PetscScalar 
   PetscCall(PetscFree2(y, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*
+   SyncILUReferenceFactorHalf - incomplete factorization A = U^T D U of a symmetric matrix, U with a unit diagonal
+
+   Not Collective
+
+   Input Parameters:
++  p   - the pattern of U and, in the place of L, of its transpose; no blocks
+.  A   - the matrix, both triangles of the same values; not Hermitian
+-  piv - how pivots are judged, the shift of the diagonal, the relaxation
+
+   Output Parameters:
++  uval   - the strictly upper part of U
+.  dinv   - the reciprocals of D
+-  status - the first row whose pivot is rejected
+
+   Notes:
+   The elimination of SyncILUReferenceFactor() without the lower triangle (incomplete Cholesky: M. Naumov, NVIDIA
+   technical report NVR-2012-003; the pivots stand apart here, and may be negative). Pivots are judged against the entries right of them, before these are divided, as
+   PETSc does. What is dropped on either side of the diagonal is added to it, relaxed.
+*/
+PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *uval, PetscScalar *dinv,
+                                          SyncILUStatus *status)
+{
+  const PetscInt n = p->n;
+  PetscScalar   *w, *d;
+  PetscInt      *mark;
+
+  PetscFunctionBegin;
+  SyncILUStatusReset(status);
+  PetscCall(PetscMalloc3(n, &w, n, &d, n, &mark));
+  for (PetscInt j = 0; j < n; j++) mark[j] = -1;
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt r       = p->row ? p->row[i] : i;
+    PetscScalar    dropped = 0.0;
+    PetscReal      rs      = 0.0;
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) mark[p->lcol[k]] = i;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
+      w[p->ucol[k]]    = 0.0;
+      mark[p->ucol[k]] = i;
+    }
+    w[i]    = 0.0;
+    mark[i] = i;
+    for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      const PetscInt j = p->colinv ? p->colinv[A->j[k]] : A->j[k];
+
+      if (j >= i) w[j] = A->a[k];
+    }
+    if (piv->shift != MAT_SHIFT_INBLOCKS) w[i] += piv->amount;
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+      const PetscInt ref = p->lcol[k];
+      PetscInt       at  = p->uptr[ref];
+      PetscScalar    l;
+
+      while (p->ucol[at] != i) at++;
+      l = uval[at] * d[ref];
+      for (PetscInt q = p->uptr[ref]; q < p->uptr[ref + 1]; q++) {
+        if (mark[p->ucol[q]] != i) dropped += l * uval[q];
+        else if (q >= at) w[p->ucol[q]] -= l * uval[q];
+      }
+    }
+    if (piv->relax != 0.0) w[i] -= piv->relax * dropped;
+
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) rs += PetscAbsScalar(w[p->ucol[k]]);
+    d[i]    = SyncILUJudgePivot(piv, i, w[i], rs, status);
+    dinv[i] = 1.0 / d[i];
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) uval[k] = w[p->ucol[k]] * dinv[i];
+  }
+  PetscCall(PetscFree3(w, d, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUReferenceSolveHalf - the two substitutions with such a factor, which is its own transpose
+
+   Not Collective
+
+   Input Parameters:
++  p    - the pattern
+.  uval - as SyncILUReferenceFactorHalf() left it, as is the next one
+.  dinv - likewise
+-  b    - the right-hand side, in the order of the matrix
+
+   Output Parameter:
+.  x - the solution, in the order of the matrix; not b
+*/
+PetscErrorCode SyncILUReferenceSolveHalf(const SyncILUPattern *p, const PetscScalar *uval, const PetscScalar *dinv, const PetscScalar *b, PetscScalar *x)
+{
+  const PetscInt n = p->n;
+  PetscScalar   *y;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &y));
+  for (PetscInt i = 0; i < n; i++) y[i] = b[p->row ? p->row[i] : i];
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) y[p->ucol[k]] -= uval[k] * y[i];
+  }
+  for (PetscInt i = n - 1; i >= 0; i--) {
+    y[i] *= dinv[i];
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) y[i] -= uval[k] * y[p->ucol[k]];
+  }
+  for (PetscInt i = 0; i < n; i++) x[p->row ? p->row[i] : i] = y[i];
+  PetscCall(PetscFree(y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

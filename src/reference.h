@@ -213,6 +213,10 @@ static inline PetscBool SyncILUNeedsRowSum(const SyncILUPivoting *piv)
 /* Values are laid out as by a backend's operation "values", those of blocks as in SyncILUCSR. */
 PETSC_INTERN PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
                                                    PetscScalar *, SyncILUStatus *);
+/* Of a half: U with a unit diagonal, and no L. */
+PETSC_INTERN PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
+                                                       SyncILUStatus *);
+PETSC_INTERN PetscErrorCode SyncILUReferenceSolveHalf(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, SyncILUTranspose,
                                                   const PetscScalar *, PetscScalar *);
 

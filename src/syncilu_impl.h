@@ -52,6 +52,7 @@ typedef struct {
   SyncILUShared *shared;
   PetscBool      nonzero;  /* as shared->nonzero, by the options */
   SyncILUEngine  engine;   /* from the symbolic phase on */
+  SyncILUMirror  mirror;   /* of ICC, where the matrix is not known to be symmetric */
   PetscReal      fill;     /* as given by the user */
   PetscInt       analyses; /* of the engines before this one */
 } Mat_SyncILU;
@@ -68,6 +69,7 @@ PETSC_INTERN PetscErrorCode SyncILUBlocksCheckSize(PetscInt);
 /* The rows of a sequential AIJ or BAIJ matrix, for an engine; the matrix must stay. */
 PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsBAIJ(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode SyncILUMatIsSBAIJ(Mat, PetscBool *);
 
 PETSC_INTERN PetscErrorCode PCCreate_SyncILU(PC);
 PETSC_INTERN PetscErrorCode MatGetFactor_SyncILU(Mat, MatFactorType, Mat *);

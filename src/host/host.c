@@ -60,7 +60,8 @@ enum {
 
 typedef struct {
   PetscScalar    *lval, *uval, *dinv;
-  SyncILUTriangle L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads */
+  PetscScalar    *d;            /* pivots, of a half alone */
+  SyncILUTriangle L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads, UT of a half with the plan */
   PetscScalar    *work;         /* right-hand sides in the order of the factorization, once a solve needs them */
   PetscInt        works;
   PetscScalar    *sums; /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
@@ -230,6 +231,67 @@ FOR_EACH_CALL void FactorRows(const FactorJob *job, const PetscInt *order, Petsc
   }
 }
 
+/*
+   The same of a half: of row i those entries of the rows before it are looked at that are in column i or right of
+   it. What falls outside the pattern lands in entries of w that are set before they are read.
+*/
+FOR_EACH_CALL void FactorHalfRows(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, PetscScalar *PETSC_RESTRICT w,
+                                  PetscInt *PETSC_RESTRICT mark, SyncILUStatus *status, const PetscBool relax)
+{
+  const SyncILUPattern *p    = job->p;
+  Host                 *h    = job->h;
+  const PetscInt       *uptr = p->uptr, *ucol = p->ucol, *lptr = h->UT.ptr, *lcol = h->UT.col, *map = h->UT.map;
+  const PetscBool       rowsums = SyncILUNeedsRowSum(job->piv);
+  PetscScalar          *uval = h->uval, *dinv = h->dinv, *d = h->d;
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt     i = order ? order[q] : q, r = p->row ? p->row[i] : i, u0 = uptr[i], u1 = uptr[i + 1];
+    const PetscInt     len = job->A->i[r + 1] - job->A->i[r], *j = job->A->j + job->A->i[r];
+    const PetscScalar *a       = job->A->a + job->A->i[r];
+    PetscScalar        dropped = 0.0;
+    PetscReal          rs      = 0.0;
+
+    w[i] = 0.0;
+    for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = 0.0;
+    for (PetscInt k = 0; k < len; k++) {
+      const PetscInt c = p->colinv ? p->colinv[j[k]] : j[k];
+
+      if (c >= i) w[c] = a[k];
+    }
+    if (relax) {
+      for (PetscInt k = lptr[i]; k < lptr[i + 1]; k++) mark[lcol[k]] = i + 1;
+      mark[i] = i + 1;
+      for (PetscInt k = u0; k < u1; k++) mark[ucol[k]] = i + 1;
+    }
+    if (job->piv->shift != MAT_SHIFT_INBLOCKS) w[i] += job->piv->amount;
+
+    for (PetscInt k = lptr[i]; k < lptr[i + 1]; k++) {
+      const PetscInt    ref = lcol[k], at = map[k], end = uptr[ref + 1];
+      const PetscScalar l = uval[at] * d[ref];
+
+      if (relax) {
+        for (PetscInt t = uptr[ref]; t < end; t++) {
+          if (mark[ucol[t]] != i + 1) dropped += l * uval[t];
+          else if (t >= at) w[ucol[t]] -= l * uval[t];
+        }
+      } else if ((end - at) / SEARCH > u1 - u0) {
+        w[i] -= l * uval[at];
+        SubtractFound(u1 - u0, ucol + u0, &l, at + 1, end, ucol, uval, w, 1);
+      } else {
+        for (PetscInt t = at; t < end; t++) w[ucol[t]] -= l * uval[t];
+      }
+    }
+    if (relax) w[i] -= job->piv->relax * dropped;
+
+    if (rowsums) {
+      for (PetscInt k = u0; k < u1; k++) rs += PetscAbsScalar(w[ucol[k]]);
+    }
+    d[i]    = SyncILUJudgePivot(job->piv, i, w[i], rs, status);
+    dinv[i] = 1.0 / d[i];
+    for (PetscInt k = u0; k < u1; k++) uval[k] = w[ucol[k]] * dinv[i];
+  }
+}
+
 typedef void FactorFunction(const FactorJob *, const PetscInt *, PetscInt, PetscInt, const Work *, SyncILUStatus *);
 
 #define FACTOR(name, bs) \
@@ -245,18 +307,30 @@ typedef void FactorFunction(const FactorJob *, const PetscInt *, PetscInt, Petsc
 BLOCK_SIZES(FACTOR, Factor, job->p->bs)
 BLOCK_SIZES(FACTOR_RELAXED, FactorRelaxed, job->p->bs)
 
+static void FactorHalf(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, const Work *work, SyncILUStatus *status)
+{
+  FactorHalfRows(job, order, first, last, work->w, work->mark, status, PETSC_FALSE);
+}
+
+static void FactorHalfRelaxed(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, const Work *work, SyncILUStatus *status)
+{
+  FactorHalfRows(job, order, first, last, work->w, work->mark, status, PETSC_TRUE);
+}
+
+static FactorFunction *const factor_half[2]            = {FactorHalf, FactorHalfRelaxed};
 static FactorFunction *const factor_rows[2][FIXED + 1] = {BLOCK_SIZES_TABLE(Factor), BLOCK_SIZES_TABLE(FactorRelaxed)};
 
 static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
-  Host                 *h       = (Host *)e->data;
-  const SyncILUPattern *p       = &e->pattern;
-  const PetscInt        threads = Threads(&e->settings);
-  const PetscBool       relax   = (PetscBool)(piv->relax != 0.0);
-  FactorJob             job     = {p, A, piv, h};
-  SyncILUStatus        *found;
-  Work                 *work;
-  FactorFunction *const factor = factor_rows[relax][BLOCK_SIZES_INDEX(p->bs)];
+  Host                  *h       = (Host *)e->data;
+  const SyncILUPattern  *p       = &e->pattern;
+  const PetscInt         threads = Threads(&e->settings);
+  const PetscBool        relax   = (PetscBool)(piv->relax != 0.0);
+  FactorJob              job     = {p, A, piv, h};
+  SyncILUStatus         *found;
+  Work                  *work;
+  FactorFunction *const  factor = p->half ? factor_half[relax] : factor_rows[relax][BLOCK_SIZES_INDEX(p->bs)];
+  SyncILUTriangle *const L      = p->half ? &h->UT : &h->L;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(threads, &found, threads, &work));
@@ -268,15 +342,15 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   if (threads == 1) (*factor)(&job, NULL, 0, p->n, work, found);
 #if defined(_OPENMP)
   else {
-    PetscCall(SyncILUTrianglePrepare(&h->L, p->n, Order(&e->settings), threads));
-    SyncILUTriangleBegin(&h->L);
+    PetscCall(SyncILUTrianglePrepare(L, p->n, Order(&e->settings), threads));
+    SyncILUTriangleBegin(L);
   #pragma omp parallel num_threads((int)threads)
     {
       const size_t me   = (size_t)omp_get_thread_num();
       SyncILUWalk  walk = SyncILUWalkStart;
       PetscInt     first, last;
 
-      while (SyncILUTriangleNext(&h->L, &walk, &first, &last)) (*factor)(&job, h->L.order, first, last, &work[me], &found[me]);
+      while (SyncILUTriangleNext(L, &walk, &first, &last)) (*factor)(&job, L->order, first, last, &work[me], &found[me]);
     }
   }
 #endif
@@ -325,7 +399,8 @@ static inline void Prefetch(const void *p)
 typedef struct {
   SyncILUTriangle   *tri;
   const PetscScalar *val;
-  const PetscScalar *dinv; /* NULL: the diagonal is one */
+  const PetscScalar *dinv;  /* NULL: the diagonal is one */
+  const PetscScalar *scale; /* what right-hand sides are multiplied with; NULL: nothing */
   const PetscScalar *b;
   const PetscInt    *in; /* the right-hand side of row i is b[in[i]]; NULL: b[i] */
   PetscInt           ldb;
@@ -343,7 +418,7 @@ typedef struct {
    the compiler knows which arguments are NULL: a row may have as few as one entry.
 */
 FOR_EACH_CALL void SolveRows(const SolveJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscBool forward,
-                             const PetscInt *PETSC_RESTRICT map, const PetscInt *in, const PetscScalar *dinv)
+                             const PetscInt *PETSC_RESTRICT map, const PetscInt *in, const PetscScalar *dinv, const PetscScalar *scale)
 {
   const PetscInt *PETSC_RESTRICT ptr = job->tri->ptr, *PETSC_RESTRICT col = job->tri->col;
   const PetscScalar *PETSC_RESTRICT val = job->val;
@@ -355,6 +430,7 @@ FOR_EACH_CALL void SolveRows(const SolveJob *job, const PetscInt *order, PetscIn
     const PetscInt i   = order ? order[q] : forward ? q : end - q;
     PetscScalar    sum = b[in ? in[i] : i];
 
+    if (scale) sum *= scale[i];
     /* rows are too short for the processor to see what comes, and go backwards in one of the solves */
     if (!order && !map) {
       const PetscInt ahead = forward ? PetscMin(ptr[i] + PREFETCH, nz) : PetscMax(ptr[i] - PREFETCH, 0);
@@ -375,7 +451,7 @@ static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, Pet
     const PetscInt i = order ? order[q] : tri->forward ? q : job->n - 1 - q, from = job->in ? job->in[i] : i;
     PetscScalar    sum[RHS_BLOCK];
 
-    for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->b[from + (size_t)r * job->ldb];
+    for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->scale ? job->b[from + (size_t)r * job->ldb] * job->scale[i] : job->b[from + (size_t)r * job->ldb];
     for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
       const PetscScalar  a  = job->val[tri->map ? tri->map[k] : k];
       const PetscScalar *xk = job->x + tri->col[k];
@@ -445,9 +521,10 @@ static void SolveSome(const SolveJob *job, const PetscInt *order, PetscInt first
 
   if (job->bs > 1) (*solve_rows[job->trans][BLOCK_SIZES_INDEX(job->bs)])(job, order, first, last, job->sums ? job->sums + thread * job->bs : NULL);
   else if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
-  else if (order || job->in || tri->own) SolveRows(job, order, first, last, tri->forward, tri->map, job->in, job->dinv);
-  else if (tri->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL);
-  else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv);
+  else if (order || job->in || tri->own) SolveRows(job, order, first, last, tri->forward, tri->map, job->in, job->dinv, job->scale);
+  else if (tri->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL, NULL);
+  else if (job->scale) SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, NULL, job->scale);
+  else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv, NULL);
 }
 
 #if defined(_OPENMP)
@@ -479,6 +556,17 @@ FOR_EACH_CALL void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, 
   }
 }
 
+/* The first solve of a half on one thread, by columns as in the reference. */
+static void SolveHalfSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x)
+{
+  for (PetscInt i = 0; i < p->n; i++) x[i] = b[p->row ? p->row[i] : i];
+  for (PetscInt i = 0; i < p->n; i++) {
+    const PetscScalar xi = x[i];
+
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) x[p->ucol[k]] -= h->uval[k] * xi;
+  }
+}
+
 typedef void SolveSerialFunction(const SyncILUPattern *, const Host *, const PetscScalar *, PetscScalar *, PetscScalar *);
 
 #define SOLVE_SERIAL(name, bs) \
@@ -499,7 +587,9 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
   const PetscBool       transposed = (PetscBool)(trans == SYNCILU_TRANS);
   const PetscInt       *in         = transposed ? p->col : p->row;
   const PetscInt       *out        = transposed ? p->row : p->col;
-  const PetscInt        block      = transposed && threads == 1 ? 1 : RHS_BLOCK;
+  const PetscBool       half       = p->half; /* which is its own transpose */
+  const PetscInt        block      = (transposed || half) && threads == 1 ? 1 : RHS_BLOCK;
+  SyncILUTriangle      *triangle[] = {transposed || half ? &h->UT : &h->L, transposed && !half ? &h->LT : &h->U};
 
   PetscFunctionBegin;
   PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
@@ -515,25 +605,45 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
   }
 #if defined(_OPENMP)
   if (threads > 1) {
-    if (transposed) {
+    if (transposed && !half) {
       if (!h->UT.own) PetscCall(SyncILUTriangleTranspose(&h->U, n, &h->UT));
       if (!h->LT.own) PetscCall(SyncILUTriangleTranspose(&h->L, n, &h->LT));
-      PetscCall(PreparePair(e, &h->UT, &h->LT));
-    } else PetscCall(PreparePair(e, &h->L, &h->U));
+    }
+    PetscCall(PreparePair(e, triangle[0], triangle[1]));
   }
 #endif
   for (PetscInt r0 = 0; r0 < nrhs; r0 += block) {
     const PetscInt     nb = PetscMin(block, nrhs - r0);
     const PetscScalar *bb = b + (size_t)r0 * ldb;
     PetscScalar       *xx = x + (size_t)r0 * ldx, *y = out ? h->work : xx;
-    const PetscInt     ldy = out ? n * bs : ldx;
-    SolveJob           first =
-      {transposed ? &h->UT : &h->L, transposed ? h->uval : h->lval, transposed ? h->dinv : NULL, bb, in, ldb, y, ldy, nb, n, bs, transposed, h->sums};
-    SolveJob second =
-      {transposed ? &h->LT : &h->U, transposed ? h->lval : h->uval, transposed ? NULL : h->dinv, y, NULL, ldy, y, ldy, nb, n, bs, transposed, h->sums};
+    const PetscInt     ldy    = out ? n * bs : ldx;
+    SolveJob           first  = {.tri   = triangle[0],
+                                 .val   = transposed || half ? h->uval : h->lval,
+                                 .dinv  = transposed && !half ? h->dinv : NULL,
+                                 .b     = bb,
+                                 .in    = in,
+                                 .ldb   = ldb,
+                                 .x     = y,
+                                 .ldx   = ldy,
+                                 .nrhs  = nb,
+                                 .n     = n,
+                                 .bs    = bs,
+                                 .trans = transposed,
+                                 .sums  = h->sums};
+    SolveJob           second = first;
 
+    second.tri   = triangle[1];
+    second.val   = transposed && !half ? h->lval : h->uval;
+    second.dinv  = transposed || half ? NULL : h->dinv;
+    second.scale = half ? h->dinv : NULL;
+    second.b     = y;
+    second.in    = NULL;
+    second.ldb   = ldy;
     if (threads == 1) {
-      if (transposed) (*solve_serial[BLOCK_SIZES_INDEX(bs)])(p, h, bb, y, h->sums);
+      if (half) {
+        SolveHalfSerial(p, h, bb, y);
+        SolveSome(&second, NULL, 0, n, 0);
+      } else if (transposed) (*solve_serial[BLOCK_SIZES_INDEX(bs)])(p, h, bb, y, h->sums);
       else {
         SolveSome(&first, NULL, 0, n, 0);
         SolveSome(&second, NULL, 0, n, 0);
@@ -581,10 +691,13 @@ static PetscErrorCode Plan_Host(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   h->U.ptr     = p->uptr;
   h->U.col     = p->ucol;
   h->levels[0] = h->levels[1] = -1;
-  PetscCall(PetscMalloc1((size_t)p->lptr[p->n] * p->bs * p->bs, &h->lval));
+  if (p->half) {
+    PetscCall(SyncILUTriangleTranspose(&h->U, p->n, &h->UT));
+    PetscCall(PetscMalloc1(p->n, &h->d));
+  } else PetscCall(PetscMalloc1((size_t)p->lptr[p->n] * p->bs * p->bs, &h->lval));
   PetscCall(PetscMalloc1((size_t)p->uptr[p->n] * p->bs * p->bs, &h->uval));
   PetscCall(PetscMalloc1((size_t)p->n * p->bs * p->bs, &h->dinv));
-  if (Threads(&e->settings) > 1) PetscCall(PreparePair(e, &h->L, &h->U));
+  if (Threads(&e->settings) > 1) PetscCall(PreparePair(e, p->half ? &h->UT : &h->L, &h->U));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -601,6 +714,7 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
   PetscCall(PetscFree(h->lval));
   PetscCall(PetscFree(h->uval));
   PetscCall(PetscFree(h->dinv));
+  PetscCall(PetscFree(h->d));
   PetscCall(PetscFree(h->work));
   PetscCall(PetscFree(h->sums));
   PetscCall(PetscFree(e->data));
@@ -639,7 +753,7 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
     s->level_rows[i] = h->width[i] * e->pattern.bs;
   }
   s->threads = Threads(&e->settings);
-  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * h->works);
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * h->works + (e->pattern.half ? e->n : 0));
   s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -658,7 +772,9 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   else if (Order(&e->settings) == SYNCILU_ANALYSIS_NONE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "rows by level (%s)\n", SyncILUAnalyses[Order(&e->settings)]));
-  if (e->pattern.bs == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
+  if (e->pattern.half)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: symmetric, the upper triangle by rows with a dense work row a thread; solves: a thread a row\n"));
+  else if (e->pattern.bs == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "factorization: by block rows of %" PetscInt_FMT " rows with a dense work row a thread; solves: a thread a block row\n",
@@ -668,6 +784,7 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
 
 const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
                                           .blocks     = PETSC_TRUE,
+                                          .symmetric  = PETSC_TRUE,
                                           .plan       = Plan_Host,
                                           .destroy    = Destroy_Host,
                                           .excess     = Excess_Host,
