@@ -176,12 +176,12 @@ typedef struct {
   PetscReal      fill;            /* nonzeros over those of the matrix */
   PetscInt       levels[2];       /* levels of the dependency graph of L and of U; -1: no memory to count them */
   PetscInt       level_rows[2];   /* most rows on one level of L and of U, likewise */
-  PetscInt       diagonals_added; /* missing diagonal entries added, by PCFactorSetAllowDiagonalFill() */
+  PetscInt       diagonals_added; /* missing diagonal entries (baij: blocks) added, by PCFactorSetAllowDiagonalFill() */
 
   /* pivots a shift changed in the last factorization: all rows, or some with MAT_SHIFT_INBLOCKS */
   PetscInt  pivots_shifted;
   PetscInt  shift_attempts; /* how often the last factorization was tried again with another shift */
-  PetscReal shift_amount;   /* what was added to each shifted pivot, in the units of the matrix */
+  PetscReal shift_amount;   /* what was added to each shifted pivot, in the units of the matrix; baij: what times the block's diagonal took its place */
   PetscInt  failed_row;     /* the first row whose pivot broke down, -1 if none */
   PetscReal failed_pivot;   /* its absolute value */
   PetscInt  analyses;       /* symbolic phases so far */
@@ -212,6 +212,8 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetThreads(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetThreads(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRelax(PC, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSymmetric(PC, PetscBool);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSymmetric(PC, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetTune(PC, PetscBool);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetTune(PC, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetCheck(PC, PetscBool);
@@ -234,6 +236,8 @@ SYNCILU_EXTERN PetscErrorCode MatSyncILUSetThreads(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetThreads(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRelax(Mat, PetscReal);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetRelax(Mat, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSymmetric(Mat, PetscBool);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSymmetric(Mat, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetTune(Mat, PetscBool);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetTune(Mat, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetCheck(Mat, PetscBool);

@@ -69,11 +69,15 @@ PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, SyncILUReorder reorder, P
   *row           = NULL;
   blocks->why[0] = 0;
   if (blocks->request == SYNCILU_ORDERING_AUTO && reorder) {
-    PetscInt levels[2];
-    double   ms[2];
+    const PetscInt bs = SyncILUBlockSize(A); /* the backend will see points */
+    PetscInt       levels[2];
+    double         ms[2];
 
-    for (int k = 0; k < 2; k++) PetscCall(CountLevels(A, (PetscBool)!k, &levels[k]));
-    pays = (*reorder)(A->n, A->n ? (PetscInt64)A->i[A->n] : 0, levels, ms);
+    for (int k = 0; k < 2; k++) {
+      PetscCall(CountLevels(A, (PetscBool)!k, &levels[k]));
+      levels[k] *= bs;
+    }
+    pays = (*reorder)(A->n * bs, A->n ? (PetscInt64)A->i[A->n] * bs * bs : 0, levels, ms);
     PetscCall(SyncILUBlocksWhy(levels, ms, blocks));
   } else if (blocks->request == SYNCILU_ORDERING_AUTO)
     PetscCall(PetscStrncpy(blocks->why, "the host goes through the rows in their order", sizeof(blocks->why)));

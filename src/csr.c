@@ -81,7 +81,8 @@ static PetscErrorCode GetBlockCSR(void *ctx, PetscBool device, PetscBool values,
   csr->a   = NULL;
   csr->mem = PETSC_MEMTYPE_HOST;
   PetscCall(PetscObjectGetId((PetscObject)A, &csr->id));
-  PetscCall(MatGetNonzeroState(A, &csr->state));
+  /* of its values too: MatSeqBAIJSetPreallocationCSR() changes the pattern without telling its state */
+  PetscCall(PetscObjectStateGet((PetscObject)A, &csr->state));
   PetscCall(MatGetBlockSize(A, &csr->bs));
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_TRUE, &csr->n, &csr->i, &csr->j, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s gives no access to its block rows", ((PetscObject)A)->type_name);

@@ -67,7 +67,7 @@ static inline PetscInt64 Hash(uint64_t x)
   return (PetscInt64)(x ^ (x >> 31));
 }
 
-static void HostFingerprint(const SyncILUCSR *A, PetscInt64 fingerprint[2])
+void SyncILUCSRFingerprint(const SyncILUCSR *A, PetscInt64 fingerprint[2])
 {
   uint64_t sum[2] = {0, 0};
 
@@ -83,12 +83,29 @@ static void HostFingerprint(const SyncILUCSR *A, PetscInt64 fingerprint[2])
   for (int k = 0; k < 2; k++) fingerprint[k] = (PetscInt64)sum[k];
 }
 
+/* Whether it was made of a matrix with this pattern, which is looked at where it may be another one. */
+PetscBool SyncILUMadeFits(SyncILUMade *made, const SyncILUCSR *A)
+{
+  PetscInt64 fingerprint[2];
+
+  if (made->state && SyncILUSameIdentity(A, &made->of)) return PETSC_TRUE;
+  SyncILUCSRFingerprint(A, fingerprint);
+  if (made->state && A->n == made->of.n && A->nnz == made->of.nnz && fingerprint[0] == made->fingerprint[0] && fingerprint[1] == made->fingerprint[1]) {
+    made->of = *A;
+    return PETSC_TRUE;
+  }
+  made->of             = *A;
+  made->fingerprint[0] = fingerprint[0];
+  made->fingerprint[1] = fingerprint[1];
+  return PETSC_FALSE;
+}
+
 /* pending is set where the fingerprint stays on the device until it is asked for. NULL: it is waited for. */
 static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUSource *source, const SyncILUCSR *A, PetscInt64 fingerprint[2], PetscBool *pending)
 {
   PetscFunctionBegin;
   if (pending) *pending = PETSC_FALSE;
-  if (PetscMemTypeHost(A->mem)) HostFingerprint(A, fingerprint);
+  if (PetscMemTypeHost(A->mem)) SyncILUCSRFingerprint(A, fingerprint);
   else if (e->ops->fingerprint) {
     PetscCall((*e->ops->fingerprint)(e, A, NULL));
     if (pending) *pending = PETSC_TRUE;
@@ -97,7 +114,7 @@ static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUSource *source, 
     SyncILUCSR host;
 
     PetscCall((*source->get)(source->ctx, PETSC_FALSE, PETSC_FALSE, &host));
-    HostFingerprint(&host, fingerprint);
+    SyncILUCSRFingerprint(&host, fingerprint);
     PetscCall((*source->restore)(source->ctx, &host));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,22 +198,47 @@ static PetscErrorCode Unplan(SyncILUEngine e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same with the backend's view of the matrix and of the ordering that comes with it. */
-static PetscErrorCode PlanSeen(SyncILUEngine e, const SyncILUSource *source)
+/* Why a backend cannot have the points of the blocks; e->unfit is empty if it can. */
+static PetscErrorCode CheckPoints(SyncILUEngine e, const SyncILUSource *source)
 {
-  const SyncILUSource seen = Seen(e, source);
-  const PetscInt     *row = e->row, *col = e->col;
-  PetscInt           *rows = NULL, *cols = NULL;
-  PetscErrorCode      ierr;
+  SyncILUCSR A;
 
   PetscFunctionBegin;
-  if (SeesPoints(e)) {
-    PetscCall(SyncILUPointsOrdering(e->n / e->bs, e->bs, row, &rows));
-    PetscCall(SyncILUPointsOrdering(e->n / e->bs, e->bs, col, &cols));
-    e->row = rows;
-    e->col = cols;
+  e->unfit[0] = 0;
+  PetscCall((*source->get)(source->ctx, PETSC_FALSE, PETSC_FALSE, &A));
+  if (A.nnz > PETSC_MAX_INT / (e->bs * e->bs))
+    PetscCall(PetscSNPrintf(e->unfit, sizeof(e->unfit), "the points of %" PetscInt_FMT " blocks have more entries than an index counts", A.nnz));
+  for (PetscInt i = 0; i < A.n && e->fill.diagonal_fill && !e->unfit[0]; i++) {
+    PetscInt k = A.i[i];
+
+    while (k < A.i[i + 1] && A.j[k] != i) k++;
+    if (k == A.i[i + 1]) PetscCall(PetscStrncpy(e->unfit, "a diagonal block is missing, which only the host adds", sizeof(e->unfit)));
   }
-  ierr   = Plan(e, &seen);
+  PetscCall((*source->restore)(source->ctx, &A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan with the backend's view of the matrix and of the ordering that comes with it. */
+static PetscErrorCode PlanSeen(SyncILUEngine e, const SyncILUSource *source)
+{
+  const PetscInt *row = e->row, *col = e->col;
+  PetscInt       *rows = NULL, *cols = NULL;
+  SyncILUSource   points;
+  PetscErrorCode  ierr;
+
+  PetscFunctionBegin;
+  if (!SeesPoints(e)) {
+    PetscCall(Plan(e, source));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(CheckPoints(e, source));
+  if (e->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  points = Seen(e, source);
+  ierr   = SyncILUPointsOrdering(e->n / e->bs, e->bs, row, &rows);
+  if (!ierr) ierr = SyncILUPointsOrdering(e->n / e->bs, e->bs, col, &cols);
+  e->row = rows;
+  e->col = cols;
+  if (!ierr) ierr = Plan(e, &points);
   e->row = row;
   e->col = col;
   PetscCall(PetscFree(rows));
@@ -582,7 +624,9 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
     PetscCall(PetscInfo(NULL, "The pivot of row %" PetscInt_FMT " vanishes on the %s backend, which chooses none within blocks: the host does\n", row,
                         SyncILUBackends[e->ops->backend]));
     e->pivoted = PETSC_TRUE;
+    e->factorizations--; /* this one goes on */
     PetscCall(PlanAnew(e, source));
+    PetscCall(SyncILUPointsDestroy(&e->points));
     PetscCall(FactorSeen(e, source, info, &anew));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -701,6 +745,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   s->factorizations  = e->factorizations;
   s->analyses        = e->analyses;
   s->bytes           = SyncILUPatternBytes(p);
+  if (e->points.i) s->bytes += (PetscInt64)sizeof(PetscInt) * ((PetscInt64)e->n + 1 + e->points.nnz);
   PetscCall((*e->ops->statistics)(e, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,11 +51,24 @@ static inline PetscBool SyncILUSameIdentity(const SyncILUCSR *A, const SyncILUCS
   return (PetscBool)(A->id == B->id && A->state == B->state && A->i == B->i && A->j == B->j && A->nnz == B->nnz);
 }
 
+/*
+   What is made of the pattern of another matrix, and when it is to be made again. Each time it has another state,
+   since arrays of the same size may get the same addresses.
+*/
+typedef struct {
+  SyncILUCSR       of; /* by what the matrix is recognized */
+  PetscInt64       fingerprint[2];
+  PetscObjectState state; /* 0: nothing is made yet */
+} SyncILUMade;
+
+PETSC_INTERN void      SyncILUCSRFingerprint(const SyncILUCSR *, PetscInt64[2]);
+PETSC_INTERN PetscBool SyncILUMadeFits(SyncILUMade *, const SyncILUCSR *);
+
 /* A matrix of blocks as one of points (points.c). */
 typedef struct {
   const SyncILUSource *from;
-  SyncILUCSR           blocks; /* of which i and j are the points; without its values */
-  PetscInt            *i, *j;
+  SyncILUMade          made;
+  PetscInt             nnz, *i, *j; /* the pattern of the points */
 } SyncILUPoints;
 
 PETSC_INTERN void           SyncILUPointsSource(SyncILUPoints *, const SyncILUSource *, SyncILUSource *);
@@ -65,9 +78,9 @@ PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const Pets
 /* A symmetric matrix by its upper triangle (mirror.c). */
 typedef struct {
   SyncILUSource from;
-  SyncILUCSR    from_csr; /* what the next three were made of; without its values */
-  PetscInt     *i, *j, *map;
-  PetscBool     half; /* from has the upper triangle alone */
+  SyncILUMade   made;
+  PetscInt     *i, *j, *map; /* the pattern of both triangles, and of each entry the one that its value is */
+  PetscBool     half;        /* from has the upper triangle alone */
 } SyncILUMirror;
 
 PETSC_INTERN void           SyncILUMirrorSource(SyncILUMirror *, const SyncILUSource *, PetscBool, SyncILUSource *);

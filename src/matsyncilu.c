@@ -73,7 +73,7 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
 
   PetscFunctionBegin;
   PetscCall(SyncILUSourceFromMat(A, source));
-  if (F->factortype != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!f->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(source->bs == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "ICC of syncilu does not support blocks: the matrix of type %s has blocks of %" PetscInt_FMT " rows; use type aij", ((PetscObject)A)->type_name,
              source->bs);
@@ -83,6 +83,17 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
     rows = *source;
     SyncILUMirrorSource(&f->mirror, &rows, half, source);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks are inverted, and have no pivots to compare with a row. */
+static PetscErrorCode CheckShift(Mat A, const SyncILUSource *source, const MatFactorInfo *info)
+{
+  const MatFactorShiftType shift = (MatFactorShiftType)(int)info->shifttype;
+
+  PetscFunctionBegin;
+  PetscCheck(source->bs == 1 || shift == MAT_SHIFT_NONE || shift == MAT_SHIFT_INBLOCKS, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "-pc_factor_shift_type %s: a matrix of type %s with blocks has none and inblocks alone", MatFactorShiftTypes[shift], ((PetscObject)A)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,6 +115,7 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   if (!baij && (f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     mine.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(GetSource(F, A, &source));
+  PetscCall(CheckShift(A, &source, info));
   PetscCall(PetscLogEventBegin(SYNCILU_Factor, F, A, 0, 0));
   ierr = SyncILUEngineFactor(e, &source, &mine);
   if (ierr) {
@@ -208,22 +220,22 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   SyncILUSource     source;
   PetscObject       container = NULL; /* of one of our orderings */
   const PetscInt   *r = NULL, *c = NULL;
-  const PetscReal   shift = info->shifttype;
+  PetscBool         half;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   PetscCheck(A->rmap->n == A->cmap->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
-  PetscCall(GetSource(F, A, &source));
-  PetscCheck(source.bs == 1 || shift == (PetscReal)MAT_SHIFT_NONE || shift == (PetscReal)MAT_SHIFT_INBLOCKS, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "-pc_factor_shift_type %s: a matrix of type %s with blocks has none and inblocks alone", MatFactorShiftTypes[(int)shift],
-             ((PetscObject)A)->type_name);
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
+  PetscCall(SyncILUMatIsSBAIJ(A, &half));
+  f->symmetric = (PetscBool)(F->factortype == MAT_FACTOR_ICC || f->shared->settings.symmetric || half);
+  PetscCall(GetSource(F, A, &source));
+  PetscCall(CheckShift(A, &source, info));
   if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &container));
   PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, container));
   settings           = f->shared->settings;
-  settings.symmetric = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
+  settings.symmetric = f->symmetric;
   if (container) {
     SyncILUBlocks *blocks;
 
@@ -273,7 +285,7 @@ static PetscErrorCode LogSolveFlops(SyncILUEngine e, PetscInt nrhs)
   const PetscLogDouble  bs = (PetscLogDouble)p->bs, product = 2 * bs * bs;
 
   PetscFunctionBegin;
-  PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (product * (PetscLogDouble)(p->nl + p->nu) + (product - bs) * (PetscLogDouble)p->n)));
+  PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (product * ((PetscLogDouble)p->nl + (PetscLogDouble)p->nu) + (product - bs) * (PetscLogDouble)p->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -397,6 +409,7 @@ static PetscErrorCode MatSyncILUGetStatistics_SyncILU(Mat F, SyncILUStatistics *
   PetscCheck(f->engine, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "Statistics are there after MatILUFactorSymbolic()");
   PetscCall(PetscMemzero(statistics, sizeof(*statistics)));
   PetscCall(SyncILUEngineStatistics(f->engine, statistics));
+  if (f->mirror.i) statistics->bytes += (PetscInt64)sizeof(PetscInt) * (1 + F->rmap->n + 2 * (PetscInt64)f->mirror.i[F->rmap->n]);
   statistics->analyses += f->analyses;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -470,7 +483,7 @@ static PetscErrorCode ViewSymmetric(Mat F, PetscViewer viewer)
   Mat_SyncILU *f = (Mat_SyncILU *)F->data;
 
   PetscFunctionBegin;
-  if (F->factortype != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!f->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: %s factored\n", f->engine->pattern.half ? "one triangle is" : "both triangles are"));
   if (f->mirror.i && f->engine->ops->device)
     PetscCall(
@@ -533,7 +546,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    Works with `MATSEQAIJ`, `MATSEQAIJCUSPARSE` and `MATSEQBAIJ` matrices and those of types derived from them,
    through `PCSYNCILU`, `PCILU` (-pc_type ilu -pc_factor_mat_solver_type syncilu), or MatGetFactor(). For
    symmetric `MATSEQAIJ`, `MATSEQAIJCUSPARSE` and `MATSEQSBAIJ` matrices there is incomplete Cholesky factorization,
-   through `PCICC` (-pc_type icc -pc_factor_mat_solver_type syncilu) or MatGetFactor().
+   through `PCICC` (-pc_type icc -pc_factor_mat_solver_type syncilu), -pc_syncilu_symmetric, or MatGetFactor().
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
@@ -544,6 +557,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 .  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster) - how a GPU solves
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
+.  -pc_syncilu_symmetric                      - incomplete Cholesky factorization, of the upper triangle
 .  -pc_syncilu_tune                           - time the strategies on the matrix, and keep the best ones
 -  -pc_syncilu_check                          - compare with the serial reference
 
@@ -554,11 +568,13 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 
    Of `MATSEQBAIJ` the entries are blocks, as in PETSc: fill comes in blocks, and the diagonal blocks are
    inverted with pivots chosen among their rows. A pivot of zero in there is a breakdown, or with
-   MAT_SHIFT_INBLOCKS replaced by the shift amount times the mean absolute value of the block's diagonal; other
-   shifts are refused. (PETSc's kernels for 2 to 7 rows replace it whatever the type of the shift, unless it is
-   the last one of the block; those for more rows never do.) Such a matrix is on the host in PETSc. Where a GPU
-   factors it, it is one of points there, whose values travel for each factorization, and a pivot that vanishes
-   because none is chosen within blocks sends auto to the host, which the view says.
+   MAT_SHIFT_INBLOCKS replaced by the shift amount times the mean absolute value of the block's diagonal.
+   (PETSc's kernels for 2 to 7 rows replace it whatever the type of the shift, unless it is the last one of the
+   block; those for more rows never do.) With blocks of several rows MAT_SHIFT_POSITIVE_DEFINITE and MAT_SHIFT_NONZERO
+   are refused; `PCILU` and `PCSYNCILU` make MAT_SHIFT_INBLOCKS of the latter. Such a matrix is on the host in
+   PETSc. Where a GPU factors it, it is one of points there, whose values travel for each factorization. No pivots
+   are chosen or shifted there: one that vanishes sends auto to the host, which the view says, and is a breakdown
+   where the GPU was asked for.
 
    ICC takes the upper triangle, as PETSc's does, with its pivots apart: A = U^T D U, which need not be positive. The pattern
    must be symmetric, and an `MATSEQSBAIJ` matrix have no blocks. The host computes one triangle, a GPU both, as ILU, for

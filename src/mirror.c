@@ -73,16 +73,17 @@ static PetscErrorCode CheckSymmetric(const SyncILUMirror *m, const SyncILUCSR *A
 static PetscErrorCode MirrorTo(SyncILUMirror *m, const SyncILUCSR *A, SyncILUCSR *csr)
 {
   PetscFunctionBegin;
-  if (!m->i || !SyncILUSameIdentity(A, &m->from_csr)) {
+  if (!SyncILUMadeFits(&m->made, A)) {
     PetscCall(SyncILUCSRCheck(A));
     PetscCall(Build(m, A));
     if (!m->half) PetscCall(CheckSymmetric(m, A));
+    m->made.state++;
   }
-  m->from_csr = *A;
-  *csr        = *A;
-  csr->i      = m->i;
-  csr->j      = m->j;
-  csr->nnz    = m->i[A->n];
+  *csr       = *A;
+  csr->state = m->made.state;
+  csr->i     = m->i;
+  csr->j     = m->j;
+  csr->nnz   = m->i[A->n];
   if (A->a) {
     PetscScalar *a;
 
@@ -104,7 +105,7 @@ static PetscErrorCode GetMirrored(void *ctx, PetscBool device, PetscBool values,
   PetscCall((*m->from.get)(m->from.ctx, PETSC_FALSE, values, &A));
   ierr = MirrorTo(m, &A, csr);
   PetscCall((*m->from.restore)(m->from.ctx, &A));
-  if (ierr) PetscCall(PetscFree3(m->i, m->j, m->map)); /* of a matrix that is refused */
+  if (ierr) m->made.of.nnz = -1; /* nothing is made of a matrix that is refused, which no other one has the pattern of */
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

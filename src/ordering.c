@@ -130,7 +130,8 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 
     PetscCall(GetSettings(A, &settings));
     PetscCall(GetRows(A, &baij, &csr.n, &csr.i, &csr.j));
-    ierr = SyncILUEngineGetReorder(&settings, csr.n, &reorder);
+    if (baij) PetscCall(MatGetBlockSize(A, &csr.bs));
+    ierr = SyncILUEngineGetReorder(&settings, A->rmap->n, &reorder);
     if (!ierr) ierr = SyncILUBlocksOrder(&csr, reorder, &order, &b);
     if (!ierr) {
       if (order) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, csr.n, order, PETSC_OWN_POINTER, row));

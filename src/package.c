@@ -99,6 +99,7 @@ PetscErrorCode SyncILUInitializePackage(void)
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQBAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
+  PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQSBAIJ, MAT_FACTOR_ILU, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJ, MAT_FACTOR_ICC, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQAIJCUSPARSE, MAT_FACTOR_ICC, MatGetFactor_SyncILU));
   PetscCall(MatSolverTypeRegister(MATSOLVERSYNCILU, MATSEQSBAIJ, MAT_FACTOR_ICC, MatGetFactor_SyncILU));

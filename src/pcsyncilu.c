@@ -7,14 +7,16 @@
 #include "syncilu_impl.h"
 
 typedef struct {
-  PC             ilu;  /* on the diagonal block of this rank */
-  Vec            x, y; /* the local part of vectors, without storage of their own; NULL on one rank */
-  PetscContainer container;
-  SyncILUShared *shared;
-  PetscBool      inplace; /* asked for, which is not honoured */
-  PetscBool      ordered; /* the user asked for an ordering, */
-  PetscBool      reorder; /* and for one changed for a diagonal without zeros */
-  PetscBool      keep;    /* an ordering is kept for matrices that come later */
+  PC                 ilu;  /* on the diagonal block of this rank */
+  Vec                x, y; /* the local part of vectors, without storage of their own; NULL on one rank */
+  PetscContainer     container;
+  SyncILUShared     *shared;
+  PetscBool          inplace; /* asked for, which is not honoured */
+  PetscBool          ordered; /* the user asked for an ordering, */
+  PetscBool          reorder; /* and for one changed for a diagonal without zeros */
+  PetscBool          keep;    /* an ordering is kept for matrices that come later */
+  PetscBool          shifted; /* the user said how pivots are shifted */
+  MatFactorShiftType shift;   /* else PCILU does */
 } PC_SyncILU;
 
 /* The block of the inner preconditioner, once there is a matrix. */
@@ -29,9 +31,10 @@ static PetscErrorCode SetBlock(PC pc)
   PetscCheck(pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix must be given first, for example with KSPSetOperators()");
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &ok, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJPERM, MATMPIAIJPERM,
                                       MATSEQAIJCRL, MATMPIAIJCRL, MATSEQAIJSELL, MATMPIAIJSELL, MATSEQAIJMKL, MATMPIAIJMKL, MATSEQBAIJ, MATMPIBAIJ,
-                                      MATSEQBAIJMKL, MATMPIBAIJMKL, ""));
+                                      MATSEQBAIJMKL, MATMPIBAIJMKL, MATSEQSBAIJ, MATMPISBAIJ, ""));
   PetscCheck(ok, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PC type " PCSYNCILU " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse, baij and the types derived from aij",
+             "PC type " PCSYNCILU
+             " does not support matrix type %s; supported are aij (seqaij, mpiaij), aijcusparse, baij, sbaij and the types derived from aij",
              ((PetscObject)pc->pmat)->type_name);
   PetscCheck(pc->pmat->rmap->N == pc->pmat->cmap->N && pc->pmat->rmap->n == pc->pmat->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "Must be square matrix with square diagonal blocks, here %" PetscInt_FMT " rows and %" PetscInt_FMT " columns of %" PetscInt_FMT
@@ -45,13 +48,27 @@ static PetscErrorCode SetBlock(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The shift that PETSc's preconditioners have where none is asked for: PCICC one, PCILU none. */
+static PetscErrorCode SetShift(PC pc, PetscBool symmetric)
+{
+  PC_SyncILU              *s    = (PC_SyncILU *)pc->data;
+  const MatFactorShiftType want = symmetric ? MAT_SHIFT_POSITIVE_DEFINITE : s->shift;
+  MatFactorShiftType       have;
+
+  PetscFunctionBegin;
+  if (s->shifted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorGetShiftType(s->ilu, &have));
+  if (have != want) PetscCall(PCFactorSetShiftType(s->ilu, want));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The part of the setup that is this rank's alone. */
 static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
 {
   PC_SyncILU   *s = (PC_SyncILU *)pc->data;
   MatSolverType type;
   Mat           block;
-  PetscBool     same, baij;
+  PetscBool     same, baij, sbaij;
 
   PetscFunctionBegin;
   PetscCall(SetBlock(pc));
@@ -66,7 +83,9 @@ static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
   */
   PetscCall(PCGetOperators(s->ilu, NULL, &block));
   PetscCall(SyncILUMatIsBAIJ(block, &baij));
-  s->shared->orders = (PetscBool)(!s->reorder && !s->keep && !baij);
+  PetscCall(SyncILUMatIsSBAIJ(block, &sbaij));
+  PetscCall(SetShift(pc, (PetscBool)(sbaij || s->shared->settings.symmetric)));
+  s->shared->orders = (PetscBool)(!s->reorder && !s->keep && !baij && !sbaij);
   if (!s->ilu->setupcalled && !s->ordered) PetscCall(PCFactorSetMatOrderingType(s->ilu, s->reorder ? MATORDERINGNATURAL : MATORDERINGEXTERNAL));
   if (s->ilu->setupcalled) {
     Mat F;
@@ -237,7 +256,7 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->shared->settings;
   PetscInt        size   = s->shared->bmc_size;
-  PetscBool       inplace, same, ordered, reorder, sized, keep;
+  PetscBool       inplace, same, ordered, reorder, sized, keep, shifted;
   const char     *prefix;
 
   PetscFunctionBegin;
@@ -246,6 +265,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PCSetOptionsPrefix(s->ilu, prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_nonzeros_along_diagonal", &reorder));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_shift_type", &shifted));
+  if (shifted) s->shifted = PETSC_TRUE;
   keep = s->keep;
   PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, prefix, "-pc_factor_reuse_ordering", &keep, NULL));
   PetscCall(Keep(pc, keep));
@@ -374,6 +395,16 @@ static PetscErrorCode PCFactorSetReuseOrdering_SyncILU(PC pc, PetscBool flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCFactorSetShiftType_SyncILU(PC pc, MatFactorShiftType type)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  s->shifted = PETSC_TRUE;
+  PetscCall(PCFactorSetShiftType(s->ilu, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The factor says that it has none. */
 static PetscErrorCode PCFactorSetDropTolerance_SyncILU(PC pc, PetscReal dt, PetscReal dtcol, PetscInt most)
 {
@@ -386,7 +417,6 @@ static PetscErrorCode PCFactorSetDropTolerance_SyncILU(PC pc, PetscReal dt, Pets
 #define FORWARDED(X) \
   X(PCFactorSetZeroPivot, PetscReal) \
   X(PCFactorGetZeroPivot, PetscReal *) \
-  X(PCFactorSetShiftType, MatFactorShiftType) \
   X(PCFactorGetShiftType, MatFactorShiftType *) \
   X(PCFactorSetShiftAmount, PetscReal) \
   X(PCFactorGetShiftAmount, PetscReal *) \
@@ -411,6 +441,7 @@ FORWARDED(FORWARD)
 #define COMPOSE(Name, Type)   PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Name "_C", Name##_SyncILU));
 #define UNCOMPOSE(Name, Type) PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Name "_C", NULL));
 #define OWN(X) \
+  X(PCFactorSetShiftType, MatFactorShiftType) \
   X(PCFactorSetLevels, PetscInt) \
   X(PCFactorSetMatOrderingType, MatOrderingType) \
   X(PCFactorReorderForNonzeroDiagonal, PetscReal) \
@@ -474,14 +505,16 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 .  -pc_factor_shift_amount <a>                                     - by how much
 .  -pc_factor_...                                                  - all others of `PCILU`
 .  -pc_syncilu_relax <w>                                           - relaxed (modified) ILU, 0 <= w <= 1
+.  -pc_syncilu_symmetric                                           - incomplete Cholesky factorization
 .  -pc_syncilu_threads <n>                                         - threads on the host
 -  -pc_syncilu_...                                                 - see `MATSOLVERSYNCILU`
 
    Level: beginner
 
    Notes:
-   Takes matrices of type aij and of the types derived from it, and of type baij, whose blocks then are the
-   entries (see `MATSOLVERSYNCILU`). The same factorization is available as
+   Takes matrices of type aij and of the types derived from it, of type baij, whose blocks then are the
+   entries (see `MATSOLVERSYNCILU`), and of type sbaij without blocks, for incomplete Cholesky factorization. The
+   same factorization is available as
    -pc_type ilu -pc_factor_mat_solver_type syncilu, and with the prefix sub_ below `PCBJACOBI` and `PCASM`.
 
    Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same
@@ -517,6 +550,7 @@ PetscErrorCode PCCreate_SyncILU(PC pc)
   PetscCall(PetscObjectIncrementTabLevel((PetscObject)s->ilu, (PetscObject)pc, 1));
   PetscCall(PCSetType(s->ilu, PCILU));
   PetscCall(PCFactorSetMatSolverType(s->ilu, MATSOLVERSYNCILU));
+  PetscCall(PCFactorGetShiftType(s->ilu, &s->shift));
 
   pc->ops->setup             = PCSetUp_SyncILU;
   pc->ops->apply             = PCApply_SyncILU;

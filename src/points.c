@@ -1,34 +1,30 @@
 /*
    A matrix of blocks as one of points, for backends that know no blocks: every block with all of its entries,
    zeros too. ILU of these points, on the pattern of ILU(k) of the blocks, is the same preconditioner as ILU of
-   the blocks up to rounding, as long as no pivot vanishes: inside of a block nothing is dropped.
+   the blocks up to rounding, as long as no pivot vanishes and no diagonal block is missing: inside of a block
+   nothing is dropped.
 */
 #include "engine.h"
 
+/* There are no more than an index counts, which the engine has seen to. */
 static PetscErrorCode ExpandPattern(SyncILUPoints *p, const SyncILUCSR *A)
 {
   const PetscInt bs = A->bs;
-  PetscInt      *i, *j, at = 0;
+  PetscInt       at = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(p->i));
-  PetscCall(PetscFree(p->j));
-  PetscCheck(A->nnz <= PETSC_MAX_INT / (bs * bs), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " blocks of %" PetscInt_FMT " rows have more than %" PetscInt_FMT " entries: use a PETSc with 64-bit indices", A->nnz, bs,
-             (PetscInt)PETSC_MAX_INT);
-  PetscCall(PetscMalloc1(A->n * bs + 1, &i));
-  p->i = i;
-  PetscCall(PetscMalloc1(A->nnz * bs * bs, &j));
-  p->j = j;
+  PetscCall(PetscFree2(p->i, p->j));
+  PetscCall(PetscMalloc2(A->n * bs + 1, &p->i, A->nnz * bs * bs, &p->j));
   for (PetscInt b = 0; b < A->n; b++) {
     for (PetscInt r = 0; r < bs; r++) {
-      *i++ = at;
+      p->i[b * bs + r] = at;
       for (PetscInt k = A->i[b]; k < A->i[b + 1]; k++) {
-        for (PetscInt c = 0; c < bs; c++) j[at++] = A->j[k] * bs + c;
+        for (PetscInt c = 0; c < bs; c++) p->j[at++] = A->j[k] * bs + c;
       }
     }
   }
-  *i = at;
+  p->i[A->n * bs] = p->nnz = at;
+  p->made.state++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,14 +46,14 @@ static PetscErrorCode ExpandTo(SyncILUPoints *p, const SyncILUCSR *A, SyncILUCSR
   const PetscInt bs = A->bs;
 
   PetscFunctionBegin;
-  if (!p->i || !SyncILUSameIdentity(A, &p->blocks)) PetscCall(ExpandPattern(p, A));
-  p->blocks = *A;
-  *csr      = *A;
-  csr->bs   = 1;
-  csr->n    = A->n * bs;
-  csr->nnz  = A->nnz * bs * bs;
-  csr->i    = p->i;
-  csr->j    = p->j;
+  if (!SyncILUMadeFits(&p->made, A) || !p->i) PetscCall(ExpandPattern(p, A));
+  *csr       = *A;
+  csr->state = p->made.state;
+  csr->bs    = 1;
+  csr->n     = A->n * bs;
+  csr->nnz   = p->nnz;
+  csr->i     = p->i;
+  csr->j     = p->j;
   if (A->a) {
     PetscScalar *a;
 
@@ -115,8 +111,8 @@ void SyncILUPointsSource(SyncILUPoints *p, const SyncILUSource *from, SyncILUSou
 PetscErrorCode SyncILUPointsDestroy(SyncILUPoints *p)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(p->i));
-  PetscCall(PetscFree(p->j));
+  PetscCall(PetscFree2(p->i, p->j));
+  PetscCall(PetscMemzero(p, sizeof(*p)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,36 +52,36 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
 
     PetscCall(PetscArrayzero(dropped, bs));
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      PetscCall(PetscArrayzero(SYNCILU_BLOCK(w, p->lcol[k], bs), bs2));
+      PetscCall(PetscArrayzero(SYNCILU_AT(w, p->lcol[k], bs), bs2));
       mark[p->lcol[k]] = i;
     }
     for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-      PetscCall(PetscArrayzero(SYNCILU_BLOCK(w, p->ucol[k], bs), bs2));
+      PetscCall(PetscArrayzero(SYNCILU_AT(w, p->ucol[k], bs), bs2));
       mark[p->ucol[k]] = i;
     }
-    PetscCall(PetscArrayzero(SYNCILU_BLOCK(w, i, bs), bs2));
+    PetscCall(PetscArrayzero(SYNCILU_AT(w, i, bs), bs2));
     mark[i] = i;
     for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++)
-      PetscCall(PetscArraycpy(SYNCILU_BLOCK(w, p->colinv ? p->colinv[A->j[k]] : A->j[k], bs), SYNCILU_BLOCK(A->a, k, bs), bs2));
+      PetscCall(PetscArraycpy(SYNCILU_AT(w, p->colinv ? p->colinv[A->j[k]] : A->j[k], bs), SYNCILU_AT(A->a, k, bs), bs2));
     if (piv->shift != MAT_SHIFT_INBLOCKS && bs == 1) w[i] += piv->amount;
 
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
       const PetscInt ref = p->lcol[k];
-      PetscScalar   *l   = SYNCILU_BLOCK(lval, k, bs);
+      PetscScalar   *l   = SYNCILU_AT(lval, k, bs);
 
-      SyncILUBlockProduct(bs, SYNCILU_BLOCK(w, ref, bs), SYNCILU_BLOCK(dinv, ref, bs), l);
+      SyncILUBlockProduct(bs, SYNCILU_AT(w, ref, bs), SYNCILU_AT(dinv, ref, bs), l);
       if (SyncILUBlockIsZero(bs, l)) continue;
       for (PetscInt q = p->uptr[ref]; q < p->uptr[ref + 1]; q++) {
-        if (mark[p->ucol[q]] == i) SyncILUBlockSubtractProduct(bs, l, SYNCILU_BLOCK(uval, q, bs), SYNCILU_BLOCK(w, p->ucol[q], bs));
-        else AddDropped(bs, l, SYNCILU_BLOCK(uval, q, bs), dropped);
+        if (mark[p->ucol[q]] == i) SyncILUBlockSubtractProduct(bs, l, SYNCILU_AT(uval, q, bs), SYNCILU_AT(w, p->ucol[q], bs));
+        else AddDropped(bs, l, SYNCILU_AT(uval, q, bs), dropped);
       }
     }
-    for (PetscInt k = 0; k < bs && piv->relax != 0.0; k++) SYNCILU_BLOCK(w, i, bs)[k + k * bs] -= piv->relax * dropped[k];
+    for (PetscInt k = 0; k < bs && piv->relax != 0.0; k++) SYNCILU_AT(w, i, bs)[k + k * bs] -= piv->relax * dropped[k];
 
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) PetscCall(PetscArraycpy(SYNCILU_BLOCK(uval, k, bs), SYNCILU_BLOCK(w, p->ucol[k], bs), bs2));
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) PetscCall(PetscArraycpy(SYNCILU_AT(uval, k, bs), SYNCILU_AT(w, p->ucol[k], bs), bs2));
     if (bs > 1) {
-      PetscCall(PetscArraycpy(SYNCILU_BLOCK(dinv, i, bs), SYNCILU_BLOCK(w, i, bs), bs2));
-      SyncILUInvertBlock(piv, bs, i, SYNCILU_BLOCK(dinv, i, bs), swap, status);
+      PetscCall(PetscArraycpy(SYNCILU_AT(dinv, i, bs), SYNCILU_AT(w, i, bs), bs2));
+      SyncILUInvertBlock(piv, bs, i, SYNCILU_AT(dinv, i, bs), swap, status);
       continue;
     }
     if (rowsums) {
@@ -125,20 +125,20 @@ PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *p, const PetscScalar 
   if (t) {
     for (PetscInt i = 0; i < n; i++) {
       PetscCall(PetscArraycpy(sum, y + i * bs, bs));
-      SyncILUBlockMultiply(bs, PETSC_TRUE, SYNCILU_BLOCK(dinv, i, bs), sum, y + i * bs);
-      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(uval, k, bs), y + i * bs, y + p->ucol[k] * bs);
+      SyncILUBlockMultiply(bs, PETSC_TRUE, SYNCILU_AT(dinv, i, bs), sum, y + i * bs);
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_AT(uval, k, bs), y + i * bs, y + p->ucol[k] * bs);
     }
     for (PetscInt i = n - 1; i >= 0; i--) {
-      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(lval, k, bs), y + i * bs, y + p->lcol[k] * bs);
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_AT(lval, k, bs), y + i * bs, y + p->lcol[k] * bs);
     }
   } else {
     for (PetscInt i = 0; i < n; i++) {
-      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_FALSE, SYNCILU_BLOCK(lval, k, bs), y + p->lcol[k] * bs, y + i * bs);
+      for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_FALSE, SYNCILU_AT(lval, k, bs), y + p->lcol[k] * bs, y + i * bs);
     }
     for (PetscInt i = n - 1; i >= 0; i--) {
-      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_FALSE, SYNCILU_BLOCK(uval, k, bs), y + p->ucol[k] * bs, y + i * bs);
+      for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_FALSE, SYNCILU_AT(uval, k, bs), y + p->ucol[k] * bs, y + i * bs);
       PetscCall(PetscArraycpy(sum, y + i * bs, bs));
-      SyncILUBlockMultiply(bs, PETSC_FALSE, SYNCILU_BLOCK(dinv, i, bs), sum, y + i * bs);
+      SyncILUBlockMultiply(bs, PETSC_FALSE, SYNCILU_AT(dinv, i, bs), sum, y + i * bs);
     }
   }
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscArraycpy(x + (out ? out[i] : i) * bs, y + i * bs, bs));

@@ -57,7 +57,7 @@ static inline PetscScalar SyncILUJudgePivot(const SyncILUPivoting *piv, PetscInt
 }
 
 /* Where block k of an array of blocks begins. */
-#define SYNCILU_BLOCK(a, k, bs) ((a) + (size_t)(k) * (size_t)((bs) * (bs)))
+#define SYNCILU_AT(a, k, bs) ((a) + (size_t)(k) * (size_t)((bs) * (bs)))
 
 /*
    Before a loop over the rows or columns of a block: it becomes straight code where their number is known, and

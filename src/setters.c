@@ -725,6 +725,85 @@ MAT_SETTER(Relax, PetscReal, Real)
 MAT_GETTER(Relax, PetscReal)
 
 /*@
+   PCSyncILUSetSymmetric - Sets whether the matrix is factored as a symmetric one, by its upper triangle
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_symmetric (true|false) - incomplete Cholesky factorization
+
+   Level: intermediate
+
+   Notes:
+   The factorization is that of `PCICC`, A = U^T D U (see `MATSOLVERSYNCILU`), and so is the shift that `PCSYNCILU`
+   takes where none is asked for, MAT_SHIFT_POSITIVE_DEFINITE. Values below the diagonal do not count; a
+   pattern that is not symmetric is an error that names an entry. A matrix of type sbaij is always factored so.
+
+.seealso: `PCSYNCILU`, `PCICC`, `PCSyncILUGetSymmetric()`, `MatSyncILUSetSymmetric()`, `MATSOLVERSYNCILU`
+@*/
+PC_SETTER(Symmetric, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetSymmetric - Gets whether the matrix is factored as a symmetric one
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetSymmetric()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetSymmetric()`
+@*/
+PC_GETTER(Symmetric, PetscBool)
+
+/*@
+   MatSyncILUSetSymmetric - Sets whether a matrix is factored as a symmetric one, by its upper triangle
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_symmetric (true|false) - incomplete Cholesky factorization
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetSymmetric()`. Takes effect at the next symbolic phase. A factor of type `MAT_FACTOR_ICC` is
+   always one of a symmetric matrix.
+
+.seealso: `PCSyncILUSetSymmetric()`, `MatSyncILUGetSymmetric()`
+@*/
+MAT_SETTER(Symmetric, PetscBool, Bool)
+
+/*@
+   MatSyncILUGetSymmetric - Gets whether a matrix is factored as a symmetric one
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetSymmetric()`, `PCSyncILUSetSymmetric()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetSymmetric()`
+@*/
+MAT_GETTER(Symmetric, PetscBool)
+
+/*@
    PCSyncILUSetTune - Sets whether strategies are timed on the matrix, and the best ones kept
 
    Logically Collective

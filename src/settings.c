@@ -46,6 +46,12 @@ static PetscErrorCode CheckPrefetch(PetscBool3 v)
   return PETSC_SUCCESS;
 }
 
+static PetscErrorCode CheckSymmetric(PetscBool v)
+{
+  (void)v;
+  return PETSC_SUCCESS;
+}
+
 static PetscErrorCode CheckTune(PetscBool v)
 {
   (void)v;
@@ -114,6 +120,7 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
     PetscCall(CheckRelax(relax));
     s->relax = relax;
   }
+  PetscCall(PetscOptionsBool("-pc_syncilu_symmetric", "Incomplete Cholesky factorization", "PCSyncILUSetSymmetric", s->symmetric, &s->symmetric, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_tune", "Time strategies on the matrix, and keep the best", "PCSyncILUSetTune", s->tune, &s->tune, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_check", "Compare with the serial reference", "PCSyncILUSetCheck", s->check, &s->check, NULL));
   PetscOptionsHeadEnd();
@@ -128,8 +135,8 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation: %g\n", (double)s->relax));
   if (s->threads == PETSC_DECIDE) PetscCall(PetscStrncpy(threads, "from OMP_NUM_THREADS", sizeof(threads)));
   else PetscCall(PetscSNPrintf(threads, sizeof(threads), "%" PetscInt_FMT, s->threads));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads %s, tune %s, check %s\n", SyncILUBackends[s->backend],
-                                   SyncILUAnalyses[s->analysis], threads, PetscBools[s->tune], PetscBools[s->check]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads %s, symmetric %s, tune %s, check %s\n", SyncILUBackends[s->backend],
+                                   SyncILUAnalyses[s->analysis], threads, PetscBools[s->symmetric], PetscBools[s->tune], PetscBools[s->check]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s\n", SyncILUUpdates[s->update],
                                    s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE], s->vector_size,
                                    SyncILUSolves[s->solve]));
@@ -194,6 +201,7 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   X(Solve, SyncILUSolve, solve) \
   X(Threads, PetscInt, threads) \
   X(Relax, PetscReal, relax) \
+  X(Symmetric, PetscBool, symmetric) \
   X(Tune, PetscBool, tune) \
   X(Check, PetscBool, check)
 

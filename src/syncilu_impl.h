@@ -50,11 +50,12 @@ PETSC_INTERN PetscErrorCode MatSyncILUSettingsChanged(Mat);
 /* What a factored matrix of type syncilu holds. */
 typedef struct {
   SyncILUShared *shared;
-  PetscBool      nonzero;  /* as shared->nonzero, by the options */
-  SyncILUEngine  engine;   /* from the symbolic phase on */
-  SyncILUMirror  mirror;   /* of ICC, where the matrix is not known to be symmetric */
-  PetscReal      fill;     /* as given by the user */
-  PetscInt       analyses; /* of the engines before this one */
+  PetscBool      nonzero;   /* as shared->nonzero, by the options */
+  SyncILUEngine  engine;    /* from the symbolic phase on */
+  PetscBool      symmetric; /* it is ICC: asked for, or for its own or the matrix' type */
+  SyncILUMirror  mirror;    /* of ICC, where the matrix is not known to be symmetric */
+  PetscReal      fill;      /* as given by the user */
+  PetscInt       analyses;  /* of the engines before this one */
 } Mat_SyncILU;
 
 /*

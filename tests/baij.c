@@ -457,7 +457,7 @@ static PetscErrorCode TestPivots(PetscRandom rand, PetscBool device)
 }
 
 /* A block row without its diagonal block. */
-static PetscErrorCode TestMissing(void)
+static PetscErrorCode TestMissing(PetscBool device)
 {
   const PetscInt    i[] = {0, 1, 2, 4}, j[] = {0, 2, 1, 2};
   PetscScalar       a[16];
@@ -479,6 +479,14 @@ static PetscErrorCode TestMissing(void)
   PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
   PetscCall(MatLUFactorNumeric(F, A, &info));
   PetscCall(MatSyncILUGetStatistics(F, &s));
+  if (device) {
+    Mat G;
+
+    PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &G));
+    PetscCall(MatSyncILUSetBackend(G, SYNCILU_BACKEND_CUDA));
+    CHECK_ERROR(MatILUFactorSymbolic(G, A, NULL, NULL, &info), PETSC_ERR_LIB, "a diagonal block is missing, which only the host adds");
+    PetscCall(MatDestroy(&G));
+  }
   CHECK(s.diagonals_added == 1 && s.failed_row == 2, "%" PetscInt_FMT " diagonals added, zero pivot in row %" PetscInt_FMT, s.diagonals_added, s.failed_row);
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));
@@ -499,6 +507,67 @@ static PetscErrorCode TestMissing(void)
     PetscCall(MatDestroy(&F));
     PetscCall(MatDestroy(&A));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A matrix that gets another pattern of as many blocks, of which PETSc tells nobody: ILU(0) of a block bidiagonal
+   matrix is LU, above and below the diagonal.
+*/
+static PetscErrorCode TestOtherPattern(SyncILUBackend backend, PetscRandom rand)
+{
+  const PetscInt    n = 60, bs = 3;
+  PetscInt         *i, *j, nz;
+  PetscScalar      *a;
+  Mat               A, F;
+  Vec               b, x, r;
+  MatFactorInfo     info;
+  SyncILUStatistics s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n + 1, &i, 2 * n, &j, 2 * n * bs * bs, &a));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill      = 1.0;
+  info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
+  PetscCall(MatCreateSeqBAIJ(PETSC_COMM_SELF, bs, n * bs, n * bs, 0, NULL, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecSetRandom(b, rand));
+  PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+  PetscCall(MatSyncILUSetBackend(F, backend));
+  for (int step = 0; step < 6; step++) {
+    PetscReal diff;
+
+    nz = 0;
+    for (PetscInt k = 0; k < n; k++) {
+      i[k] = nz;
+      if (step % 2 && k > 0) j[nz++] = k - 1;
+      j[nz++] = k;
+      if (step % 2 == 0 && k < n - 1) j[nz++] = k + 1;
+      for (PetscInt e = i[k]; e < nz; e++) {
+        for (PetscInt q = 0; q < bs * bs; q++) {
+          PetscCall(PetscRandomGetValue(rand, &a[e * bs * bs + q]));
+          if (j[e] == k && q % (bs + 1) == 0) a[e * bs * bs + q] += 8.0;
+        }
+      }
+    }
+    i[n] = nz;
+    PetscCall(MatSeqBAIJSetPreallocationCSR(A, bs, i, j, a));
+    if (!step) PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+    PetscCall(MatLUFactorNumeric(F, A, &info));
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(CheckDifference(r, b, &diff));
+    PetscCall(MatSyncILUGetStatistics(F, &s));
+    CHECK(diff < 1e-12 && s.analyses == step + 1, "%s, pattern %d: the residual is %g after %" PetscInt_FMT " analyses", SyncILUBackends[backend], step,
+          (double)diff, s.analyses);
+  }
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscCall(PetscFree3(i, j, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -558,6 +627,7 @@ static PetscErrorCode TestDevice(PetscRandom rand)
     CHECK(c.status.row < 0, "the reference found a zero pivot in row %" PetscInt_FMT, c.status.row);
     for (int run = 0; run < 2; run++) {
       PetscCall(EngineFactor(e, &c.csr, NULL, &info));
+      CHECK(e->factorizations == run + (o ? 2 : 4), "%" PetscInt_FMT " factorizations", e->factorizations);
       CHECK(e->status.row < 0 && !e->ops->device && strstr(e->why, "unless it is chosen within its block"), "%s: %s", SyncILUBackends[e->ops->backend], e->why);
       PetscCall(CheckEngineSolves(e, &c, 0.0, "the host after a device"));
     }
@@ -583,7 +653,9 @@ int main(int argc, char **argv)
   PetscCall(TestMatrices(rand, device, small));
   PetscCall(TestIterations(rand));
   PetscCall(TestPivots(rand, device));
-  PetscCall(TestMissing());
+  PetscCall(TestMissing(device));
+  PetscCall(TestOtherPattern(SYNCILU_BACKEND_HOST, rand));
+  if (device) PetscCall(TestOtherPattern(SYNCILU_BACKEND_CUDA, rand));
   if (device) PetscCall(TestDevice(rand));
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("baij");

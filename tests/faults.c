@@ -398,7 +398,7 @@ static PetscErrorCode TestBadInput(PetscRandom rand)
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   {
-    const char *const types[] = {MATSEQSBAIJ, MATSEQDENSE};
+    const char *const types[] = {MATSEQSELL, MATSEQDENSE};
 
     for (int t = 0; t < 2; t++) {
       PetscCall(MatCreate(PETSC_COMM_SELF, &A));

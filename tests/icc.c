@@ -333,6 +333,39 @@ static PetscErrorCode TestIterations(PetscRandom rand)
       }
     }
   }
+  for (int o = 0; o < 2; o++) {
+    const char *const more[] = {"", " -pc_factor_levels 1 -pc_factor_mat_ordering_type bmc"};
+
+    PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type cg -pc_type icc%s", more[o]));
+    PetscCall(SolveWith(&p, all, &its[0], NULL));
+    PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type cg -pc_type syncilu -pc_syncilu_symmetric%s", more[o]));
+    PetscCall(SolveWith(&p, all, &its[1], NULL));
+    CHECK(its[1] == its[0], "%s: %" PetscInt_FMT " iterations, PETSc's icc takes %" PetscInt_FMT, all, its[1], its[0]);
+    PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type cg -pc_type syncilu%s", o ? " -pc_factor_levels 1" : ""));
+    if (o) PetscCall(SolveWith(&p, "-ksp_type cg -pc_type icc -pc_factor_levels 1", &its[0], NULL));
+    PetscCall(SolveWith(&half, all, &its[1], NULL)); /* without being asked: the matrix has no other triangle */
+    CHECK(its[1] == its[0], "sbaij, %s: %" PetscInt_FMT " iterations, PETSc's icc takes %" PetscInt_FMT, all, its[1], its[0]);
+  }
+  { /* the shift is PCICC's, unless another one is asked for or it is no ICC */
+    KSP                ksp;
+    PC                 pc;
+    MatFactorShiftType shift;
+
+    PetscCall(SolveWith(&p, "-ksp_type cg -pc_type syncilu -pc_syncilu_symmetric", &its[0], &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCFactorGetShiftType(pc, &shift));
+    CHECK(shift == MAT_SHIFT_POSITIVE_DEFINITE, "shift %d", (int)shift);
+    PetscCall(PCSyncILUSetSymmetric(pc, PETSC_FALSE));
+    PetscCall(KSPSolve(ksp, p.b, p.x));
+    PetscCall(PCFactorGetShiftType(pc, &shift));
+    CHECK(shift == MAT_SHIFT_NONE, "shift %d", (int)shift);
+    PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS));
+    PetscCall(PCSyncILUSetSymmetric(pc, PETSC_TRUE));
+    PetscCall(KSPSolve(ksp, p.b, p.x));
+    PetscCall(PCFactorGetShiftType(pc, &shift));
+    CHECK(shift == MAT_SHIFT_INBLOCKS, "shift %d", (int)shift);
+    PetscCall(KSPDestroy(&ksp));
+  }
   PetscCall(SolveWith(&p, "-ksp_type cg -pc_type bjacobi -pc_bjacobi_blocks 3 -sub_pc_type icc", &its[0], NULL));
   PetscCall(SolveWith(&p, "-ksp_type cg -pc_type bjacobi -pc_bjacobi_blocks 3 -sub_pc_type icc -sub_pc_factor_mat_solver_type syncilu", &its[1], NULL));
   CHECK(its[1] == its[0], "in blocks: %" PetscInt_FMT " iterations, PETSc takes %" PetscInt_FMT, its[1], its[0]);

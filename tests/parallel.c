@@ -225,6 +225,47 @@ int main(int argc, char **argv)
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }
+  /* the upper triangles of a symmetric matrix: ICC of each rank's block, with CG */
+  {
+    PetscInt its[2], first, last;
+    Mat      A;
+    Vec      b, x;
+
+    PetscCall(MatCreateSBAIJ(PETSC_COMM_WORLD, 1, PETSC_DECIDE, PETSC_DECIDE, m * m, m * m, 3, NULL, 2, NULL, &A));
+    PetscCall(MatGetOwnershipRange(A, &first, &last));
+    for (PetscInt i = first; i < last; i++) {
+      PetscCall(MatSetValue(A, i, i, 4.1, INSERT_VALUES));
+      if (i % m < m - 1) PetscCall(MatSetValue(A, i, i + 1, -1.0, INSERT_VALUES));
+      if (i / m < m - 1) PetscCall(MatSetValue(A, i, i + m, -1.0, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecSet(b, 1.0));
+    for (int ours = 0; ours < 2; ours++) {
+      KSP                ksp;
+      PC                 pc;
+      KSPConvergedReason reason;
+
+      PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", PCICC));
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      PetscCall(KSPSetType(ksp, KSPCG));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, ours ? PCSYNCILU : PCBJACOBI));
+      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetIterationNumber(ksp, &its[ours]));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      CHECK(reason > 0, "sbaij, ours %d: %s", ours, KSPConvergedReasons[reason]);
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_type"));
+    }
+    CHECK(its[0] == its[1] && its[0] > 1, "sbaij: %" PetscInt_FMT " iterations, block Jacobi with ICC takes %" PetscInt_FMT, its[1], its[0]);
+    PetscCall(MatDestroy(&A));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+  }
   failed = CheckReport("parallel");
   PetscCall(PetscFinalize());
   return failed;

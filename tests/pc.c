@@ -97,7 +97,7 @@ static PetscErrorCode TestFaces(void)
 {
   const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
   const char *const
-                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_tune true -pc_syncilu_check true";
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
   const char *const lines[] = {"backend: host (asked for)",
                                "update vect",
                                "prefetch FALSE",
@@ -109,9 +109,11 @@ static PetscErrorCode TestFaces(void)
                                "check TRUE",
                                "threads: 2",
                                "rows by level (alap)",
+                               "symmetric TRUE",
+                               "symmetric: one triangle is factored",
                                "tune TRUE",
                                "tuned: no, the host has one way"};
-  const char *const names[] = {"backend", "update", "prefetch", "vector_size", "analysis", "solve", "threads", "relax", "tune", "check"};
+  const char *const names[] = {"backend", "update", "prefetch", "vector_size", "analysis", "solve", "threads", "relax", "symmetric", "tune", "check"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
@@ -130,7 +132,7 @@ static PetscErrorCode TestFaces(void)
       SyncILUUpdate   update;
       SyncILUAnalysis analysis;
       SyncILUSolve    solve;
-      PetscBool       check, tune;
+      PetscBool       check, tune, symmetric;
       PetscBool3      prefetch;
       PetscInt        size, threads;
       PetscReal       relax;
@@ -149,6 +151,7 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
+        PetscCall(PCSyncILUSetSymmetric(pc, PETSC_TRUE));
         PetscCall(PCSyncILUSetTune(pc, PETSC_TRUE));
         PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
         PetscCall(KSPSolve(ksp, p.b, p.x));
@@ -168,6 +171,7 @@ static PetscErrorCode TestFaces(void)
           PetscCall(MatSyncILUGetSolve(F, &solve));
           PetscCall(MatSyncILUGetThreads(F, &threads));
           PetscCall(MatSyncILUGetRelax(F, &relax));
+          PetscCall(MatSyncILUGetSymmetric(F, &symmetric));
           PetscCall(MatSyncILUGetTune(F, &tune));
           PetscCall(MatSyncILUGetCheck(F, &check));
         } else {
@@ -179,6 +183,7 @@ static PetscErrorCode TestFaces(void)
           PetscCall(PCSyncILUGetSolve(pc, &solve));
           PetscCall(PCSyncILUGetThreads(pc, &threads));
           PetscCall(PCSyncILUGetRelax(pc, &relax));
+          PetscCall(PCSyncILUGetSymmetric(pc, &symmetric));
           PetscCall(PCSyncILUGetTune(pc, &tune));
           PetscCall(PCSyncILUGetCheck(pc, &check));
         }
@@ -190,6 +195,7 @@ static PetscErrorCode TestFaces(void)
         CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
+        CHECK(symmetric == PETSC_TRUE, "%s set %d mat %d: symmetric %d", ways[way], set, mat, (int)symmetric);
         CHECK(tune == PETSC_TRUE, "%s set %d mat %d: tune %d", ways[way], set, mat, (int)tune);
         CHECK(check == PETSC_TRUE, "%s set %d mat %d: check %d", ways[way], set, mat, (int)check);
       }

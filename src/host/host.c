@@ -59,10 +59,10 @@ enum {
 #define BLOCK_SIZES_INDEX(bs) ((bs) <= FIXED ? (bs) : 0)
 
 typedef struct {
-  PetscScalar    *lval, *uval, *dinv;
-  PetscScalar    *d;            /* pivots, of a half alone */
-  SyncILUTriangle L, U, LT, UT; /* the last two are set up by the first transposed solve on several threads, UT of a half with the plan */
-  PetscScalar    *work;         /* right-hand sides in the order of the factorization, once a solve needs them */
+  PetscScalar    *lval, *uval, *dinv; /* of a half lval, transposed, alone where several threads have factored */
+  PetscScalar    *d;                  /* pivots, of a half alone */
+  SyncILUTriangle L, U, LT, UT;       /* the last two are set up by the first transposed solve on several threads, UT of a half with the plan */
+  PetscScalar    *work;               /* right-hand sides in the order of the factorization, once a solve needs them */
   PetscInt        works;
   PetscScalar    *sums; /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
   PetscInt        threads;
@@ -122,7 +122,7 @@ SELDOM_CALLED void SubtractFound(PetscInt count, const PetscInt *col, const Pets
       if (ucol[mid] < col[k]) lo = mid + 1;
       else hi = mid;
     }
-    if (lo < u1 && ucol[lo] == col[k]) SyncILUBlockSubtractProduct(bs, l, SYNCILU_BLOCK(uval, lo, bs), SYNCILU_BLOCK(w, col[k], bs));
+    if (lo < u1 && ucol[lo] == col[k]) SyncILUBlockSubtractProduct(bs, l, SYNCILU_AT(uval, lo, bs), SYNCILU_AT(w, col[k], bs));
   }
 }
 
@@ -158,25 +158,25 @@ FOR_EACH_CALL void FactorRows(const FactorJob *job, const PetscInt *order, Petsc
   for (PetscInt q = first; q < last; q++) {
     const PetscInt     i = order ? order[q] : q, r = p->row ? p->row[i] : i;
     const PetscInt     l0 = lptr[i], l1 = lptr[i + 1], u0 = uptr[i], u1 = uptr[i + 1];
-    const PetscScalar *a = SYNCILU_BLOCK(job->A->a, job->A->i[r], bs);
+    const PetscScalar *a = SYNCILU_AT(job->A->a, job->A->i[r], bs);
     PetscScalar        one[1], *dropped = bs == 1 ? one : work->dropped;
     PetscReal          rs = 0.0;
 
     if (p->same) {
-      for (PetscInt k = l0; k < l1; k++, a += bs * bs) Copy(SYNCILU_BLOCK(w, lcol[k], bs), a, bs);
-      Copy(SYNCILU_BLOCK(w, i, bs), a, bs);
+      for (PetscInt k = l0; k < l1; k++, a += bs * bs) Copy(SYNCILU_AT(w, lcol[k], bs), a, bs);
+      Copy(SYNCILU_AT(w, i, bs), a, bs);
       a += bs * bs;
-      for (PetscInt k = u0; k < u1; k++, a += bs * bs) Copy(SYNCILU_BLOCK(w, ucol[k], bs), a, bs);
+      for (PetscInt k = u0; k < u1; k++, a += bs * bs) Copy(SYNCILU_AT(w, ucol[k], bs), a, bs);
     } else {
       const PetscInt len = job->A->i[r + 1] - job->A->i[r], *j = job->A->j + job->A->i[r];
 
-      for (PetscInt k = l0; k < l1; k++) Zero(SYNCILU_BLOCK(w, lcol[k], bs), bs);
-      Zero(SYNCILU_BLOCK(w, i, bs), bs);
-      for (PetscInt k = u0; k < u1; k++) Zero(SYNCILU_BLOCK(w, ucol[k], bs), bs);
+      for (PetscInt k = l0; k < l1; k++) Zero(SYNCILU_AT(w, lcol[k], bs), bs);
+      Zero(SYNCILU_AT(w, i, bs), bs);
+      for (PetscInt k = u0; k < u1; k++) Zero(SYNCILU_AT(w, ucol[k], bs), bs);
       if (p->colinv) {
-        for (PetscInt k = 0; k < len; k++) Copy(SYNCILU_BLOCK(w, p->colinv[j[k]], bs), SYNCILU_BLOCK(a, k, bs), bs);
+        for (PetscInt k = 0; k < len; k++) Copy(SYNCILU_AT(w, p->colinv[j[k]], bs), SYNCILU_AT(a, k, bs), bs);
       } else {
-        for (PetscInt k = 0; k < len; k++) Copy(SYNCILU_BLOCK(w, j[k], bs), SYNCILU_BLOCK(a, k, bs), bs);
+        for (PetscInt k = 0; k < len; k++) Copy(SYNCILU_AT(w, j[k], bs), SYNCILU_AT(a, k, bs), bs);
       }
     }
     if (relax) {
@@ -190,16 +190,16 @@ FOR_EACH_CALL void FactorRows(const FactorJob *job, const PetscInt *order, Petsc
     for (PetscInt k = l0; k < l1; k++) {
       const PetscInt ref = lcol[k];
       /* of the thread's own, which the compiler knows to be apart from the row that it updates */
-      PetscScalar own[FIXED * FIXED], *l = bs <= FIXED ? own : SYNCILU_BLOCK(lval, k, bs);
+      PetscScalar own[FIXED * FIXED], *l = bs <= FIXED ? own : SYNCILU_AT(lval, k, bs);
 
-      SyncILUBlockProduct(bs, SYNCILU_BLOCK(w, ref, bs), SYNCILU_BLOCK(dinv, ref, bs), l);
-      if (bs <= FIXED) Copy(SYNCILU_BLOCK(lval, k, bs), l, bs);
+      SyncILUBlockProduct(bs, SYNCILU_AT(w, ref, bs), SYNCILU_AT(dinv, ref, bs), l);
+      if (bs <= FIXED) Copy(SYNCILU_AT(lval, k, bs), l, bs);
       if (SyncILUBlockIsZero(bs, l)) continue;
       if (relax) {
         for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) {
-          const PetscScalar *u = SYNCILU_BLOCK(uval, t, bs);
+          const PetscScalar *u = SYNCILU_AT(uval, t, bs);
 
-          if (mark[ucol[t]] == i + 1) SyncILUBlockSubtractProduct(bs, l, u, SYNCILU_BLOCK(w, ucol[t], bs));
+          if (mark[ucol[t]] == i + 1) SyncILUBlockSubtractProduct(bs, l, u, SYNCILU_AT(w, ucol[t], bs));
           else {
             for (PetscInt c = 0; c < bs; c++) SyncILUBlockAdd(bs, l, u + c * bs, dropped);
           }
@@ -210,17 +210,17 @@ FOR_EACH_CALL void FactorRows(const FactorJob *job, const PetscInt *order, Petsc
         SubtractFound(u1 - u0, ucol + u0, l, uptr[ref], uptr[ref + 1], ucol, uval, w, bs);
       } else {
         /* what falls outside the pattern lands in entries of w that are set before they are read */
-        for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) SyncILUBlockSubtractProduct(bs, l, SYNCILU_BLOCK(uval, t, bs), SYNCILU_BLOCK(w, ucol[t], bs));
+        for (PetscInt t = uptr[ref]; t < uptr[ref + 1]; t++) SyncILUBlockSubtractProduct(bs, l, SYNCILU_AT(uval, t, bs), SYNCILU_AT(w, ucol[t], bs));
       }
     }
     if (relax) {
-      for (PetscInt k = 0; k < bs; k++) SYNCILU_BLOCK(w, i, bs)[k + k * bs] -= job->piv->relax * dropped[k];
+      for (PetscInt k = 0; k < bs; k++) SYNCILU_AT(w, i, bs)[k + k * bs] -= job->piv->relax * dropped[k];
     }
 
-    for (PetscInt k = u0; k < u1; k++) Copy(SYNCILU_BLOCK(uval, k, bs), SYNCILU_BLOCK(w, ucol[k], bs), bs);
+    for (PetscInt k = u0; k < u1; k++) Copy(SYNCILU_AT(uval, k, bs), SYNCILU_AT(w, ucol[k], bs), bs);
     if (bs > 1) {
-      Copy(SYNCILU_BLOCK(dinv, i, bs), SYNCILU_BLOCK(w, i, bs), bs);
-      SyncILUInvertBlock(job->piv, bs, i, SYNCILU_BLOCK(dinv, i, bs), work->swap, status);
+      Copy(SYNCILU_AT(dinv, i, bs), SYNCILU_AT(w, i, bs), bs);
+      SyncILUInvertBlock(job->piv, bs, i, SYNCILU_AT(dinv, i, bs), work->swap, status);
       continue;
     }
     if (rowsums) {
@@ -269,6 +269,7 @@ FOR_EACH_CALL void FactorHalfRows(const FactorJob *job, const PetscInt *order, P
       const PetscInt    ref = lcol[k], at = map[k], end = uptr[ref + 1];
       const PetscScalar l = uval[at] * d[ref];
 
+      if (h->lval) h->lval[k] = uval[at];
       if (relax) {
         for (PetscInt t = uptr[ref]; t < end; t++) {
           if (mark[ucol[t]] != i + 1) dropped += l * uval[t];
@@ -342,6 +343,7 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   if (threads == 1) (*factor)(&job, NULL, 0, p->n, work, found);
 #if defined(_OPENMP)
   else {
+    if (p->half && !h->lval) PetscCall(PetscMalloc1(p->nl, &h->lval)); /* for the solves: to look for them takes longer */
     PetscCall(SyncILUTrianglePrepare(L, p->n, Order(&e->settings), threads));
     SyncILUTriangleBegin(L);
   #pragma omp parallel num_threads((int)threads)
@@ -399,6 +401,7 @@ static inline void Prefetch(const void *p)
 typedef struct {
   SyncILUTriangle   *tri;
   const PetscScalar *val;
+  const PetscInt    *map;   /* where the value of an entry is; NULL: in its place */
   const PetscScalar *dinv;  /* NULL: the diagonal is one */
   const PetscScalar *scale; /* what right-hand sides are multiplied with; NULL: nothing */
   const PetscScalar *b;
@@ -453,7 +456,7 @@ static inline void SolveRowsMany(const SolveJob *job, const PetscInt *order, Pet
 
     for (PetscInt r = 0; r < job->nrhs; r++) sum[r] = job->scale ? job->b[from + (size_t)r * job->ldb] * job->scale[i] : job->b[from + (size_t)r * job->ldb];
     for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
-      const PetscScalar  a  = job->val[tri->map ? tri->map[k] : k];
+      const PetscScalar  a  = job->val[job->map ? job->map[k] : k];
       const PetscScalar *xk = job->x + tri->col[k];
 
       for (PetscInt r = 0; r < job->nrhs; r++) sum[r] -= a * xk[(size_t)r * job->ldx];
@@ -478,18 +481,18 @@ FOR_EACH_CALL void SolveBlockRows(const SolveJob *job, const PetscInt *order, Pe
       for (PetscInt c = 0; c < bs; c++) sum[c] = job->b[(size_t)r * job->ldb + from * bs + c];
       for (PetscInt k = tri->ptr[i]; k < tri->ptr[i + 1]; k++) {
         /* as among points */
-        if (!order && !tri->map) {
+        if (!order && !job->map) {
           const PetscInt     far   = tri->forward ? PetscMin(k + ahead, nz) : PetscMax(k - ahead, 0);
-          const PetscScalar *there = SYNCILU_BLOCK(job->val, far, bs);
+          const PetscScalar *there = SYNCILU_AT(job->val, far, bs);
 
           for (PetscInt c = 0; c < bs * bs; c += LINE) Prefetch(there + c);
           Prefetch(tri->col + far);
           /* the numbers that it is multiplied with, too: among smaller blocks that takes longer than it saves */
           if (bs > 2) Prefetch(x + tri->col[tri->forward ? PetscMin(k + NEAR, nz - 1) : PetscMax(k - NEAR, 0)] * bs);
         }
-        SyncILUBlockSubtract(bs, trans, SYNCILU_BLOCK(job->val, tri->map ? tri->map[k] : k, bs), x + tri->col[k] * bs, sum);
+        SyncILUBlockSubtract(bs, trans, SYNCILU_AT(job->val, job->map ? job->map[k] : k, bs), x + tri->col[k] * bs, sum);
       }
-      if (job->dinv) SyncILUBlockMultiply(bs, trans, SYNCILU_BLOCK(job->dinv, i, bs), sum, x + i * bs);
+      if (job->dinv) SyncILUBlockMultiply(bs, trans, SYNCILU_AT(job->dinv, i, bs), sum, x + i * bs);
       else {
         for (PetscInt c = 0; c < bs; c++) x[i * bs + c] = sum[c];
       }
@@ -521,7 +524,7 @@ static void SolveSome(const SolveJob *job, const PetscInt *order, PetscInt first
 
   if (job->bs > 1) (*solve_rows[job->trans][BLOCK_SIZES_INDEX(job->bs)])(job, order, first, last, job->sums ? job->sums + thread * job->bs : NULL);
   else if (job->nrhs > 1) SolveRowsMany(job, order, first, last);
-  else if (order || job->in || tri->own) SolveRows(job, order, first, last, tri->forward, tri->map, job->in, job->dinv, job->scale);
+  else if (order || job->in || tri->own) SolveRows(job, order, first, last, tri->forward, job->map, job->in, job->dinv, job->scale);
   else if (tri->forward) SolveRows(job, NULL, first, last, PETSC_TRUE, NULL, NULL, NULL, NULL);
   else if (job->scale) SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, NULL, job->scale);
   else SolveRows(job, NULL, first, last, PETSC_FALSE, NULL, NULL, job->dinv, NULL);
@@ -548,22 +551,30 @@ FOR_EACH_CALL void SolveTransposeSerial(const SyncILUPattern *p, const Host *h, 
   }
   for (PetscInt i = 0; i < p->n; i++) {
     for (PetscInt c = 0; c < bs; c++) sum[c] = x[i * bs + c];
-    SyncILUBlockMultiply(bs, PETSC_TRUE, SYNCILU_BLOCK(h->dinv, i, bs), sum, x + i * bs);
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(h->uval, k, bs), x + i * bs, x + p->ucol[k] * bs);
+    SyncILUBlockMultiply(bs, PETSC_TRUE, SYNCILU_AT(h->dinv, i, bs), sum, x + i * bs);
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_AT(h->uval, k, bs), x + i * bs, x + p->ucol[k] * bs);
   }
   for (PetscInt i = p->n - 1; i >= 0; i--) {
-    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_BLOCK(h->lval, k, bs), x + i * bs, x + p->lcol[k] * bs);
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) SyncILUBlockSubtract(bs, PETSC_TRUE, SYNCILU_AT(h->lval, k, bs), x + i * bs, x + p->lcol[k] * bs);
   }
 }
 
 /* The first solve of a half on one thread, by columns as in the reference. */
 static void SolveHalfSerial(const SyncILUPattern *p, const Host *h, const PetscScalar *b, PetscScalar *x)
 {
-  for (PetscInt i = 0; i < p->n; i++) x[i] = b[p->row ? p->row[i] : i];
+  const PetscInt *PETSC_RESTRICT ptr = p->uptr, *PETSC_RESTRICT col = p->ucol;
+  const PetscScalar *PETSC_RESTRICT val = h->uval;
+  const PetscInt                    nz  = ptr[p->n];
+
+  if (p->row || b != x) {
+    for (PetscInt i = 0; i < p->n; i++) x[i] = b[p->row ? p->row[i] : i];
+  }
   for (PetscInt i = 0; i < p->n; i++) {
     const PetscScalar xi = x[i];
 
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) x[p->ucol[k]] -= h->uval[k] * xi;
+    Prefetch(val + PetscMin(ptr[i] + PREFETCH, nz));
+    Prefetch(col + PetscMin(ptr[i] + PREFETCH, nz));
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) x[col[k]] -= val[k] * xi;
   }
 }
 
@@ -618,7 +629,8 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     PetscScalar       *xx = x + (size_t)r0 * ldx, *y = out ? h->work : xx;
     const PetscInt     ldy    = out ? n * bs : ldx;
     SolveJob           first  = {.tri   = triangle[0],
-                                 .val   = transposed || half ? h->uval : h->lval,
+                                 .val   = (transposed && !half) || (half && !h->lval) ? h->uval : h->lval,
+                                 .map   = half && h->lval ? NULL : triangle[0]->map,
                                  .dinv  = transposed && !half ? h->dinv : NULL,
                                  .b     = bb,
                                  .in    = in,
@@ -634,6 +646,7 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
 
     second.tri   = triangle[1];
     second.val   = transposed && !half ? h->lval : h->uval;
+    second.map   = triangle[1]->map;
     second.dinv  = transposed || half ? NULL : h->dinv;
     second.scale = half ? h->dinv : NULL;
     second.b     = y;
@@ -726,7 +739,7 @@ static PetscErrorCode Values_Host(SyncILUEngine e, const PetscScalar **lval, con
   const Host *h = (const Host *)e->data;
 
   PetscFunctionBegin;
-  *lval = h->lval;
+  *lval = e->pattern.half ? NULL : h->lval;
   *uval = h->uval;
   *dinv = h->dinv;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -753,7 +766,8 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
     s->level_rows[i] = h->width[i] * e->pattern.bs;
   }
   s->threads = Threads(&e->settings);
-  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * h->works + (e->pattern.half ? e->n : 0));
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * h->works +
+                                                 (e->pattern.half ? e->n + (h->lval ? e->pattern.nl : 0) : 0) + (PetscInt64)h->threads * e->pattern.bs);
   s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-static char help[] = "The host backend against PETSc's own ILU on one core: medians of MatLUFactorNumeric() and MatSolve(), as ratios in one run.\n\n";
+static char help[] = "The host backend against PETSc's own ILU or ICC on one core: medians of the numeric phase and of MatSolve(), as ratios in one run.\n\n";
 
 #include <petscmat.h>
 #include <petscsyncilu.h>
@@ -23,12 +23,25 @@ static PetscErrorCode Generate(const char *name, PetscInt n, PetscRandom rand, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A + A^T, which PETSc is told to be symmetric. */
+static PetscErrorCode MakeSymmetric(Mat *A)
+{
+  Mat B;
+
+  PetscFunctionBegin;
+  PetscCall(MatTranspose(*A, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatAXPY(*A, 1.0, B, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const char  *names[16] = {"7pt", "5pt", "27pt", "7pt_rcm", "random", "2*7pt", "3*7pt", "4*7pt", "5*7pt", "8*7pt"};
   char        *given[16];
   PetscInt     n = 1030301, repeat = 15, threads = 2, count = 16, ncases = 10;
-  PetscBool    set;
+  PetscBool    set, icc = PETSC_FALSE;
   PetscRandom  rand;
   const double ms = 1e3;
 
@@ -39,6 +52,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsInt("-repeat", "Repetitions, of which the median is shown", NULL, repeat, &repeat, NULL));
   PetscCall(PetscOptionsInt("-threads", "Threads of the last column", NULL, threads, &threads, NULL));
   PetscCall(PetscOptionsStringArray("-matrices", "Names of test matrices, those of blocks as 4*7pt", NULL, given, &count, &set));
+  PetscCall(PetscOptionsBool("-icc", "Incomplete Cholesky factorization, of their upper triangles", NULL, icc, &icc, NULL));
   PetscOptionsEnd();
   PetscCheck(repeat > 0 && repeat <= BENCH_REPEAT_MAX, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat must be from 1 to %d", BENCH_REPEAT_MAX);
   if (set) {
@@ -61,6 +75,7 @@ int main(int argc, char **argv)
     PetscReal     norm, diff;
 
     PetscCall(Generate(names[c], n, rand, &A));
+    if (icc) PetscCall(MakeSymmetric(&A));
     PetscCall(MatGetSize(A, &rows, NULL));
     PetscCall(MatGetInfo(A, MAT_LOCAL, &minfo));
     PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &row, &col));
@@ -70,13 +85,14 @@ int main(int argc, char **argv)
     info.fill      = 1.0;
     info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
     for (PetscInt k = 0; k < CASES; k++) {
-      PetscCall(MatGetFactor(A, k ? MATSOLVERSYNCILU : MATSOLVERPETSC, MAT_FACTOR_ILU, &F[k]));
+      PetscCall(MatGetFactor(A, k ? MATSOLVERSYNCILU : MATSOLVERPETSC, icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, &F[k]));
       factor[k].n = solve[k].n = 0;
       if (k) {
         PetscCall(MatSyncILUSetBackend(F[k], SYNCILU_BACKEND_HOST));
         PetscCall(MatSyncILUSetThreads(F[k], k == 2 ? threads : 1));
       }
-      PetscCall(MatILUFactorSymbolic(F[k], A, row, col, &info));
+      if (icc) PetscCall(MatICCFactorSymbolic(F[k], A, row, &info));
+      else PetscCall(MatILUFactorSymbolic(F[k], A, row, col, &info));
       PetscCall(VecDuplicate(b, &x[k]));
     }
     /* one after another in each repetition, so that all see the same state of the machine */
@@ -85,7 +101,8 @@ int main(int argc, char **argv)
         PetscLogDouble t0, t1, t2;
 
         PetscCall(PetscTime(&t0));
-        PetscCall(MatLUFactorNumeric(F[k], A, &info));
+        if (icc) PetscCall(MatCholeskyFactorNumeric(F[k], A, &info));
+        else PetscCall(MatLUFactorNumeric(F[k], A, &info));
         PetscCall(PetscTime(&t1));
         PetscCall(MatSolve(F[k], b, x[k]));
         PetscCall(PetscTime(&t2));
