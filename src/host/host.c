@@ -251,12 +251,18 @@ FOR_EACH_CALL void FactorHalfRows(const FactorJob *job, const PetscInt *order, P
     PetscScalar        dropped = 0.0;
     PetscReal          rs      = 0.0;
 
-    w[i] = 0.0;
-    for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = 0.0;
-    for (PetscInt k = 0; k < len; k++) {
-      const PetscInt c = p->colinv ? p->colinv[j[k]] : j[k];
+    if (p->same) { /* what is right of its lower part */
+      a += lptr[i + 1] - lptr[i];
+      w[i] = *a++;
+      for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = *a++;
+    } else {
+      w[i] = 0.0;
+      for (PetscInt k = u0; k < u1; k++) w[ucol[k]] = 0.0;
+      for (PetscInt k = 0; k < len; k++) {
+        const PetscInt c = p->colinv ? p->colinv[j[k]] : j[k];
 
-      if (c >= i) w[c] = a[k];
+        if (c >= i) w[c] = a[k];
+      }
     }
     if (relax) {
       for (PetscInt k = lptr[i]; k < lptr[i + 1]; k++) mark[lcol[k]] = i + 1;
