@@ -83,23 +83,6 @@ void SyncILUCSRFingerprint(const SyncILUCSR *A, PetscInt64 fingerprint[2])
   for (int k = 0; k < 2; k++) fingerprint[k] = (PetscInt64)sum[k];
 }
 
-/* Whether it was made of a matrix with this pattern, which is looked at where it may be another one. */
-PetscBool SyncILUMadeFits(SyncILUMade *made, const SyncILUCSR *A)
-{
-  PetscInt64 fingerprint[2];
-
-  if (made->state && SyncILUSameIdentity(A, &made->of)) return PETSC_TRUE;
-  SyncILUCSRFingerprint(A, fingerprint);
-  if (made->state && A->n == made->of.n && A->nnz == made->of.nnz && fingerprint[0] == made->fingerprint[0] && fingerprint[1] == made->fingerprint[1]) {
-    made->of = *A;
-    return PETSC_TRUE;
-  }
-  made->of             = *A;
-  made->fingerprint[0] = fingerprint[0];
-  made->fingerprint[1] = fingerprint[1];
-  return PETSC_FALSE;
-}
-
 /* pending is set where the fingerprint stays on the device until it is asked for. NULL: it is waited for. */
 static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUSource *source, const SyncILUCSR *A, PetscInt64 fingerprint[2], PetscBool *pending)
 {
@@ -151,7 +134,7 @@ static SyncILUSource Seen(SyncILUEngine e, const SyncILUSource *source)
 {
   SyncILUSource seen = *source;
 
-  if (SeesPoints(e)) SyncILUPointsSource(&e->points, source, &seen);
+  if (SeesPoints(e)) SyncILUDerivedSource(&e->points, source, SyncILUMakePoints, &seen);
   return seen;
 }
 
@@ -402,7 +385,7 @@ PetscErrorCode SyncILUEngineDestroy(SyncILUEngine *engine)
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
-  PetscCall(SyncILUPointsDestroy(&e->points));
+  PetscCall(SyncILUDerivedDestroy(&e->points));
   PetscCall(PetscFree(e->ref));
   PetscCall(PetscFree(*engine));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -626,7 +609,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
     e->pivoted = PETSC_TRUE;
     e->factorizations--; /* this one goes on */
     PetscCall(PlanAnew(e, source));
-    PetscCall(SyncILUPointsDestroy(&e->points));
+    PetscCall(SyncILUDerivedDestroy(&e->points));
     PetscCall(FactorSeen(e, source, info, &anew));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -744,8 +727,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   s->failed_pivot    = e->status.row >= 0 ? e->status.pivot : 0.0;
   s->factorizations  = e->factorizations;
   s->analyses        = e->analyses;
-  s->bytes           = SyncILUPatternBytes(p);
-  if (e->points.i) s->bytes += (PetscInt64)sizeof(PetscInt) * ((PetscInt64)e->n + 1 + e->points.nnz);
+  s->bytes           = SyncILUPatternBytes(p) + SyncILUDerivedBytes(&e->points);
   PetscCall((*e->ops->statistics)(e, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

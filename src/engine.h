@@ -51,40 +51,30 @@ static inline PetscBool SyncILUSameIdentity(const SyncILUCSR *A, const SyncILUCS
   return (PetscBool)(A->id == B->id && A->state == B->state && A->i == B->i && A->j == B->j && A->nnz == B->nnz);
 }
 
-/*
-   What is made of the pattern of another matrix, and when it is to be made again. Each time it has another state,
-   since arrays of the same size may get the same addresses.
-*/
-typedef struct {
-  SyncILUCSR       of; /* by what the matrix is recognized */
+PETSC_INTERN void SyncILUCSRFingerprint(const SyncILUCSR *, PetscInt64[2]);
+
+/* A matrix that is made of another one (derived.c). */
+typedef struct _n_SyncILUDerived SyncILUDerived;
+
+struct _n_SyncILUDerived {
+  SyncILUSource    from;
+  SyncILUCSR       of; /* by what the matrix that it was made of last is recognized */
   PetscInt64       fingerprint[2];
-  PetscObjectState state; /* 0: nothing is made yet */
-} SyncILUMade;
+  PetscObjectState state; /* changes when it is made anew */
+  PetscErrorCode (*make)(SyncILUDerived *, const SyncILUCSR *);
+  PetscInt *i, *j, *map; /* the pattern, and of each entry which value of the other matrix it has */
+};
 
-PETSC_INTERN void      SyncILUCSRFingerprint(const SyncILUCSR *, PetscInt64[2]);
-PETSC_INTERN PetscBool SyncILUMadeFits(SyncILUMade *, const SyncILUCSR *);
+PETSC_INTERN void SyncILUDerivedSource(SyncILUDerived *, const SyncILUSource *, PetscErrorCode (*)(SyncILUDerived *, const SyncILUCSR *), SyncILUSource *);
+PETSC_INTERN PetscErrorCode SyncILUDerivedDestroy(SyncILUDerived *);
+PETSC_INTERN PetscInt64     SyncILUDerivedBytes(const SyncILUDerived *);
 
-/* A matrix of blocks as one of points (points.c). */
-typedef struct {
-  const SyncILUSource *from;
-  SyncILUMade          made;
-  PetscInt             nnz, *i, *j; /* the pattern of the points */
-} SyncILUPoints;
-
-PETSC_INTERN void           SyncILUPointsSource(SyncILUPoints *, const SyncILUSource *, SyncILUSource *);
-PETSC_INTERN PetscErrorCode SyncILUPointsDestroy(SyncILUPoints *);
+/* The points of a matrix of blocks (points.c). */
+PETSC_INTERN PetscErrorCode SyncILUMakePoints(SyncILUDerived *, const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const PetscInt *, PetscInt **);
-
-/* A symmetric matrix by its upper triangle (mirror.c). */
-typedef struct {
-  SyncILUSource from;
-  SyncILUMade   made;
-  PetscInt     *i, *j, *map; /* the pattern of both triangles, and of each entry the one that its value is */
-  PetscBool     half;        /* from has the upper triangle alone */
-} SyncILUMirror;
-
-PETSC_INTERN void           SyncILUMirrorSource(SyncILUMirror *, const SyncILUSource *, PetscBool, SyncILUSource *);
-PETSC_INTERN PetscErrorCode SyncILUMirrorDestroy(SyncILUMirror *);
+/* Both triangles of a symmetric matrix, of its upper one, and the same of a matrix that has the upper one alone (mirror.c). */
+PETSC_INTERN PetscErrorCode SyncILUMakeSymmetric(SyncILUDerived *, const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode SyncILUMakeWhole(SyncILUDerived *, const SyncILUCSR *);
 
 /*
    The pattern of L and U in the order of the factorization: strictly lower and strictly upper triangle by
@@ -250,7 +240,7 @@ struct _n_SyncILUEngine {
   void                    *data;    /* the backend's */
   PetscInt                 n;       /* rows, as everywhere outside of patterns those of points */
   PetscInt                 bs;      /* rows of a block of the matrix */
-  SyncILUPoints            points;  /* what the backend at work sees of the matrix, if it knows no blocks */
+  SyncILUDerived           points;  /* what the backend at work sees of the matrix, if it knows no blocks */
   PetscBool                pivoted; /* it must know them, since pivots vanish that are not chosen within blocks */
   SyncILUFill              fill;
   const PetscInt          *row, *col; /* the ordering that was given, while planning; else NULL */

@@ -10,7 +10,7 @@ static PetscErrorCode MatDestroy_SyncILU(Mat F)
 
   PetscFunctionBegin;
   PetscCall(SyncILUEngineDestroy(&f->engine));
-  PetscCall(SyncILUMirrorDestroy(&f->mirror));
+  PetscCall(SyncILUDerivedDestroy(&f->mirror));
   PetscCall(MatSyncILUComposeShared(F, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSyncILUGetStatistics_C", NULL));
@@ -81,7 +81,7 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
   if (half || !known || !symmetric) {
     rows = *source;
-    SyncILUMirrorSource(&f->mirror, &rows, half, source);
+    SyncILUDerivedSource(&f->mirror, &rows, half ? SyncILUMakeWhole : SyncILUMakeSymmetric, source);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -409,7 +409,7 @@ static PetscErrorCode MatSyncILUGetStatistics_SyncILU(Mat F, SyncILUStatistics *
   PetscCheck(f->engine, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "Statistics are there after MatILUFactorSymbolic()");
   PetscCall(PetscMemzero(statistics, sizeof(*statistics)));
   PetscCall(SyncILUEngineStatistics(f->engine, statistics));
-  if (f->mirror.i) statistics->bytes += (PetscInt64)sizeof(PetscInt) * (1 + F->rmap->n + 2 * (PetscInt64)f->mirror.i[F->rmap->n]);
+  statistics->bytes += SyncILUDerivedBytes(&f->mirror);
   statistics->analyses += f->analyses;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,7 +53,7 @@ typedef struct {
   PetscBool      nonzero;   /* as shared->nonzero, by the options */
   SyncILUEngine  engine;    /* from the symbolic phase on */
   PetscBool      symmetric; /* it is ICC: asked for, or for its own or the matrix' type */
-  SyncILUMirror  mirror;    /* of ICC, where the matrix is not known to be symmetric */
+  SyncILUDerived mirror;    /* of ICC, where the matrix is not known to be symmetric */
   PetscReal      fill;      /* as given by the user */
   PetscInt       analyses;  /* of the engines before this one */
 } Mat_SyncILU;

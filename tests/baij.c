@@ -11,21 +11,6 @@ enum {
   SIZES = sizeof(sizes) / sizeof(sizes[0])
 };
 
-/* Whether there is a backend that gets the points of blocks. */
-static PetscErrorCode GetDevice(PetscBool *device)
-{
-  PetscFunctionBegin;
-  *device = PETSC_FALSE;
-#if defined(SYNCILU_HAVE_CUDA)
-  {
-    char unused[160];
-
-    PetscCall((*SyncILUCUDAOps.available)(device, unused, sizeof(unused)));
-  }
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The engine's solutions for the case, with one right-hand side, several and in place. Tolerance 0: its bits. */
 static PetscErrorCode CheckEngineSolves(SyncILUEngine e, const Case *c, PetscReal tolerance, const char *name)
 {
@@ -103,7 +88,7 @@ static PetscErrorCode TestHost(const Case *c, const char *name, SyncILUAnalysis 
 static PetscErrorCode TestPoints(const Case *c, const char *name, PetscBool device)
 {
   const PetscInt bs = c->pattern.bs;
-  SyncILUPoints  points;
+  SyncILUDerived points;
   SyncILUSource  blocks, source;
   SyncILUCSR     csr, again;
   SyncILUPattern p;
@@ -115,7 +100,7 @@ static PetscErrorCode TestPoints(const Case *c, const char *name, PetscBool devi
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&points, sizeof(points)));
   PetscCall(ArraysSource(&arrays, &blocks));
-  SyncILUPointsSource(&points, &blocks, &source);
+  SyncILUDerivedSource(&points, &blocks, SyncILUMakePoints, &source);
   PetscCall((*source.get)(source.ctx, PETSC_FALSE, PETSC_TRUE, &csr));
   PetscCall(SyncILUPointsOrdering(c->csr.n, bs, c->pattern.row, &row));
   PetscCall(SyncILUPointsOrdering(c->csr.n, bs, c->pattern.col, &col));
@@ -137,7 +122,7 @@ static PetscErrorCode TestPoints(const Case *c, const char *name, PetscBool devi
   PetscCall(PetscFree(row));
   PetscCall(PetscFree(col));
   PetscCall(SyncILUPatternDestroy(&p));
-  PetscCall(SyncILUPointsDestroy(&points));
+  PetscCall(SyncILUDerivedDestroy(&points));
   for (int check = 0; check < (device ? 2 : 0); check++) {
     SyncILUSettings settings;
     SyncILUEngine   e;
@@ -648,7 +633,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  PetscCall(GetDevice(&device));
+  PetscCall(CaseGetDevice(&device));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(TestMatrices(rand, device, small));
   PetscCall(TestIterations(rand));

@@ -104,6 +104,20 @@ PetscInt FactorFirstDifference(const Case *c, const PetscScalar *lval, const Pet
   return c->n;
 }
 
+PetscErrorCode CaseGetDevice(PetscBool *device)
+{
+  PetscFunctionBegin;
+  *device = PETSC_FALSE;
+#if defined(SYNCILU_HAVE_CUDA)
+  {
+    char unused[160];
+
+    PetscCall((*SyncILUCUDAOps.available)(device, unused, sizeof(unused)));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ArraysGet(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *csr)
 {
   const Arrays *arrays = (const Arrays *)ctx;

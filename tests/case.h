@@ -41,6 +41,9 @@ extern PetscErrorCode CaseDestroy(Case *);
 extern PetscInt SolutionFirstDifference(PetscInt, const PetscScalar *x, const PetscScalar *want, PetscReal tolerance);
 extern PetscInt FactorFirstDifference(const Case *, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, PetscReal tolerance);
 
+/* Whether there is a backend beside the host's: a device, or one that is emulated. */
+extern PetscErrorCode CaseGetDevice(PetscBool *);
+
 /* Rows in arrays, for engines: on the host, on a device, or both. */
 typedef struct {
   const SyncILUCSR *host, *device;

@@ -4,21 +4,6 @@ static char help[] = "ICC: the host backend against the serial reference bit for
 #include "case.h"
 #include "problem.h"
 
-/* Whether there is a backend that computes both triangles. */
-static PetscErrorCode GetDevice(PetscBool *device)
-{
-  PetscFunctionBegin;
-  *device = PETSC_FALSE;
-#if defined(SYNCILU_HAVE_CUDA)
-  {
-    char unused[160];
-
-    PetscCall((*SyncILUCUDAOps.available)(device, unused, sizeof(unused)));
-  }
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A + A^T of a test matrix: symmetric, and as diagonally dominant. */
 static PetscErrorCode Symmetric(const char *pattern, PetscInt n, PetscRandom rand, Mat *A)
 {
@@ -430,7 +415,7 @@ int main(int argc, char **argv)
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(GetDevice(&device));
+  PetscCall(CaseGetDevice(&device));
   PetscCall(TestMatrices(rand, device, small));
   for (int k = 0; k < 4; k++) PetscCall(TestShifts(rand, device));
   PetscCall(TestMatrixKinds(rand));
