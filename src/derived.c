@@ -49,16 +49,36 @@ static PetscErrorCode Make(SyncILUDerived *d, const SyncILUCSR *A, SyncILUCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Whether the other matrix' own values do: it has both triangles, so that its pattern is the symmetric one, and
+   nobody reads those below the diagonal.
+*/
+static PetscBool Lends(const SyncILUDerived *d)
+{
+  return (PetscBool)(d->make == SyncILUMakeSymmetric && d->reader && d->reader->half && !d->reader->row);
+}
+
 static PetscErrorCode GetDerived(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *csr)
 {
-  SyncILUDerived *d = (SyncILUDerived *)ctx;
-  SyncILUCSR      A;
-  PetscErrorCode  ierr;
+  SyncILUDerived    *d = (SyncILUDerived *)ctx;
+  const PetscScalar *lent;
+  SyncILUCSR         A;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   (void)device; /* it is made on the host */
   PetscCall((*d->from.get)(d->from.ctx, PETSC_FALSE, values, &A));
+  lent = values && Lends(d) ? A.a : NULL;
+  if (lent) {
+    d->held = A;
+    A.a     = NULL;
+  }
   ierr = Make(d, &A, csr);
+  if (lent && !ierr) {
+    csr->a = lent;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (lent) A = d->held;
   PetscCall((*d->from.restore)(d->from.ctx, &A));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,9 +86,13 @@ static PetscErrorCode GetDerived(void *ctx, PetscBool device, PetscBool values, 
 
 static PetscErrorCode RestoreDerived(void *ctx, SyncILUCSR *csr)
 {
+  SyncILUDerived *d = (SyncILUDerived *)ctx;
+
   PetscFunctionBegin;
-  (void)ctx;
-  PetscCall(PetscFree(csr->a));
+  if (csr->a && csr->a == d->held.a) {
+    PetscCall((*d->from.restore)(d->from.ctx, &d->held));
+    d->held.a = csr->a = NULL;
+  } else PetscCall(PetscFree(csr->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -53,29 +53,6 @@ static inline PetscBool SyncILUSameIdentity(const SyncILUCSR *A, const SyncILUCS
 
 PETSC_INTERN void SyncILUCSRFingerprint(const SyncILUCSR *, PetscInt64[2]);
 
-/* A matrix that is made of another one (derived.c). */
-typedef struct _n_SyncILUDerived SyncILUDerived;
-
-struct _n_SyncILUDerived {
-  SyncILUSource    from;
-  SyncILUCSR       of; /* by what the matrix that it was made of last is recognized */
-  PetscInt64       fingerprint[2];
-  PetscObjectState state; /* changes when it is made anew */
-  PetscErrorCode (*make)(SyncILUDerived *, const SyncILUCSR *);
-  PetscInt *i, *j, *map; /* the pattern, and of each entry which value of the other matrix it has */
-};
-
-PETSC_INTERN void SyncILUDerivedSource(SyncILUDerived *, const SyncILUSource *, PetscErrorCode (*)(SyncILUDerived *, const SyncILUCSR *), SyncILUSource *);
-PETSC_INTERN PetscErrorCode SyncILUDerivedDestroy(SyncILUDerived *);
-PETSC_INTERN PetscInt64     SyncILUDerivedBytes(const SyncILUDerived *);
-
-/* The points of a matrix of blocks (points.c). */
-PETSC_INTERN PetscErrorCode SyncILUMakePoints(SyncILUDerived *, const SyncILUCSR *);
-PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const PetscInt *, PetscInt **);
-/* Both triangles of a symmetric matrix, of its upper one, and the same of a matrix that has the upper one alone (mirror.c). */
-PETSC_INTERN PetscErrorCode SyncILUMakeSymmetric(SyncILUDerived *, const SyncILUCSR *);
-PETSC_INTERN PetscErrorCode SyncILUMakeWhole(SyncILUDerived *, const SyncILUCSR *);
-
 /*
    The pattern of L and U in the order of the factorization: strictly lower and strictly upper triangle by
    rows, columns ascending; the diagonal is implied. A backend that takes the rows of the matrix as the
@@ -96,6 +73,31 @@ typedef struct {
   PetscInt  added;  /* diagonal entries that the matrix lacks */
   PetscInt  nnz;    /* entries of the matrix */
 } SyncILUPattern;
+
+/* A matrix that is made of another one (derived.c). */
+typedef struct _n_SyncILUDerived SyncILUDerived;
+
+struct _n_SyncILUDerived {
+  SyncILUSource    from;
+  SyncILUCSR       held; /* the other matrix, while its own values are lent */
+  SyncILUCSR       of;   /* by what the matrix that it was made of last is recognized */
+  PetscInt64       fingerprint[2];
+  PetscObjectState state; /* changes when it is made anew */
+  PetscErrorCode (*make)(SyncILUDerived *, const SyncILUCSR *);
+  PetscInt             *i, *j, *map; /* the pattern, and of each entry which value of the other matrix it has */
+  const SyncILUPattern *reader;      /* who reads values above the diagonal alone gets those of the other matrix, if it has both triangles */
+};
+
+PETSC_INTERN void SyncILUDerivedSource(SyncILUDerived *, const SyncILUSource *, PetscErrorCode (*)(SyncILUDerived *, const SyncILUCSR *), SyncILUSource *);
+PETSC_INTERN PetscErrorCode SyncILUDerivedDestroy(SyncILUDerived *);
+PETSC_INTERN PetscInt64     SyncILUDerivedBytes(const SyncILUDerived *);
+
+/* The points of a matrix of blocks (points.c). */
+PETSC_INTERN PetscErrorCode SyncILUMakePoints(SyncILUDerived *, const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode SyncILUPointsOrdering(PetscInt, PetscInt, const PetscInt *, PetscInt **);
+/* Both triangles of a symmetric matrix, of its upper one, and the same of a matrix that has the upper one alone (mirror.c). */
+PETSC_INTERN PetscErrorCode SyncILUMakeSymmetric(SyncILUDerived *, const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode SyncILUMakeWhole(SyncILUDerived *, const SyncILUCSR *);
 
 typedef struct {
   PetscInt levels;        /* of fill */

@@ -61,6 +61,7 @@ static PetscErrorCode DropEngine(Mat_SyncILU *f)
   PetscFunctionBegin;
   if (f->engine) f->analyses += f->engine->analyses;
   PetscCall(SyncILUEngineDestroy(&f->engine));
+  f->mirror.reader = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,6 +83,7 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
   if (half || !known || !symmetric) {
     rows = *source;
     SyncILUDerivedSource(&f->mirror, &rows, half ? SyncILUMakeWhole : SyncILUMakeSymmetric, source);
+    f->mirror.reader = f->engine ? &f->engine->pattern : NULL;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -579,7 +581,8 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    ICC takes the upper triangle, as PETSc's does, with its pivots apart: A = U^T D U, which need not be positive. The pattern
    must be symmetric, and an `MATSEQSBAIJ` matrix have no blocks. The host computes one triangle, a GPU both, as ILU, for
    the same solutions up to rounding. Unless PETSc knows that the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or
-   MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle is made of the upper one on the host.
+   MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle is made of the upper one on the host, if it is read: not by
+   the host in the natural ordering.
 
 .seealso: `PCSYNCILU`, `MatGetFactor()`, `PCFactorSetMatSolverType()`
 M*/

@@ -23,7 +23,7 @@ static PetscErrorCode Generate(const char *name, PetscInt n, PetscRandom rand, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A + A^T, which PETSc is told to be symmetric. */
+/* A + A^T. PETSc is not told that it is symmetric, as in most programs. */
 static PetscErrorCode MakeSymmetric(Mat *A)
 {
   Mat B;
@@ -32,7 +32,6 @@ static PetscErrorCode MakeSymmetric(Mat *A)
   PetscCall(MatTranspose(*A, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatAXPY(*A, 1.0, B, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatDestroy(&B));
-  PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
