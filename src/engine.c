@@ -118,6 +118,9 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
   }
   ierr = SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern);
   PetscCall(PetscFree(row));
+  /* also where the user has said that the matrix is symmetric: a half is computed by both patterns */
+  if (!ierr && e->settings.symmetric) ierr = SyncILUCheckSymmetric(A);
+  if (ierr) PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(ierr);
   e->pattern.half = (PetscBool)(e->settings.symmetric && e->ops->symmetric);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -580,7 +583,7 @@ static PetscErrorCode FactorSeen(SyncILUEngine e, const SyncILUSource *source, c
    save, and what a shift of amount zero would try forever, is a breakdown. The outcome is in e->status.
 
    Of a matrix of blocks the diagonal block is inverted, with pivots chosen among its rows, and MAT_SHIFT_INBLOCKS
-   replaces those that are zero (reference.h). The other shifts are none for blocks, as in PETSc.
+   replaces those that are zero (reference.h). There are no other shifts for blocks.
 
    A matrix of another pattern than the one that was planned for is planned for anew: PETSc does not tell all
    changes of a pattern (MatTranspose() in place, for one), and a plan for another pattern would read past the

@@ -121,6 +121,7 @@ typedef struct {
 
 /* Columns inside of the matrix and ascending, else an error that names the row. */
 PETSC_INTERN PetscErrorCode SyncILUCSRCheck(const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode SyncILUCheckSymmetric(const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *, const PetscInt *, const PetscInt *, SyncILUFill, SyncILUPattern *);
 PETSC_INTERN PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *);
 PETSC_INTERN PetscInt64     SyncILUPatternBytes(const SyncILUPattern *);

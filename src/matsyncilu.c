@@ -70,7 +70,7 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
 {
   Mat_SyncILU  *f = (Mat_SyncILU *)F->data;
   SyncILUSource rows;
-  PetscBool     known, symmetric, half;
+  PetscBool     known, symmetric, half, set;
 
   PetscFunctionBegin;
   PetscCall(SyncILUSourceFromMat(A, source));
@@ -80,7 +80,15 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
              source->bs);
   PetscCall(SyncILUMatIsSBAIJ(A, &half));
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-  if (half || !known || !symmetric) {
+  known = (PetscBool)(known && symmetric);
+  if (PetscDefined(USE_COMPLEX) && !known) {
+    PetscBool hermitian;
+
+    PetscCall(MatIsHermitianKnown(A, &set, &hermitian));
+    PetscCheck(!set || !hermitian, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "ICC of syncilu is for symmetric matrices, not for Hermitian ones");
+  }
+  f->mirrored = (PetscBool)(half || !known);
+  if (f->mirrored) {
     rows = *source;
     SyncILUDerivedSource(&f->mirror, &rows, half ? SyncILUMakeWhole : SyncILUMakeSymmetric, source);
     f->mirror.reader = f->engine ? &f->engine->pattern : NULL;
@@ -110,11 +118,12 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
   PetscErrorCode       ierr;
 
   PetscFunctionBegin;
-  PetscCheck(e, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER, "MatILUFactorSymbolic() must be called before MatLUFactorNumeric()");
+  PetscCheck(e, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER,
+             "The symbolic phase, MatILUFactorSymbolic() or MatICCFactorSymbolic(), must come before the numeric one");
   PetscCheck(!A->structure_only, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix has no values (MAT_STRUCTURE_ONLY)");
   F->assembled = PETSC_FALSE; /* until there is a new factor */
   PetscCall(SyncILUMatIsBAIJ(A, &baij));
-  if (!baij && (f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+  if (!baij && F->factortype == MAT_FACTOR_ILU && (f->shared->shiftknown ? f->shared->nonzero : f->nonzero) && mine.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     mine.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(GetSource(F, A, &source));
   PetscCall(CheckShift(A, &source, info));
@@ -214,6 +223,18 @@ static PetscErrorCode ReadOptions(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A symmetric matrix stays so if its rows and columns come in the same order. */
+static PetscErrorCode CheckOrdering(PetscBool symmetric, PetscInt n, const PetscInt *row, const PetscInt *col)
+{
+  PetscBool same = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (symmetric && row) PetscCall(PetscArraycmp(row, col, n, &same));
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "ICC wants rows and columns in the same ordering, which -pc_factor_nonzeros_along_diagonal does not leave them in");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_SyncILU      *f    = (Mat_SyncILU *)F->data;
@@ -232,6 +253,9 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
   PetscCall(SyncILUMatIsSBAIJ(A, &half));
   f->symmetric = (PetscBool)(F->factortype == MAT_FACTOR_ICC || f->shared->settings.symmetric || half);
+  /* PETSc's own ILU does not take it, and the first solver type that does would be used unasked */
+  PetscCheck(!half || F->factortype == MAT_FACTOR_ICC || f->shared->frompc || f->shared->settings.symmetric, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "A matrix of type %s has ICC alone: use -pc_type icc, -pc_type " PCSYNCILU " or -pc_syncilu_symmetric", ((PetscObject)A)->type_name);
   PetscCall(GetSource(F, A, &source));
   PetscCall(CheckShift(A, &source, info));
   if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &container));
@@ -249,7 +273,8 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCall(DropEngine(f));
   PetscCall(PetscLogEventBegin(SYNCILU_Analysis, F, A, 0, 0));
   if (settings.ordering == SYNCILU_ORDERING_GIVEN) PetscCall(GetOrdering(row, col, A->rmap->n / source.bs, &r, &c));
-  ierr = SyncILUEngineCreate(&settings, A->rmap->n, &source, r, c, fill, &f->engine);
+  ierr = CheckOrdering(f->symmetric, A->rmap->n / source.bs, r, c);
+  if (!ierr) ierr = SyncILUEngineCreate(&settings, A->rmap->n, &source, r, c, fill, &f->engine);
   if (r) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(col, &c));
@@ -264,10 +289,9 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
     PetscCall(PetscInfo(F, "%s\n", text));
   }
   if (f->engine->pattern.added) PetscCall(PetscInfo(F, "Added %" PetscInt_FMT " missing diagonal entries\n", f->engine->pattern.added));
-  if (f->mirror.i && f->engine->ops->device)
-    PetscCall(
-      PetscInfo(F,
-                "The host makes the lower triangle of the upper one for each factorization: nobody has said that the matrix is symmetric (MAT_SYMMETRIC)\n"));
+  if (f->symmetric && f->mirrored && f->engine->ops->device)
+    PetscCall(PetscInfo(F, "The host makes the lower triangle of the upper one for each factorization%s\n",
+                        half ? "" : ": nobody has said that the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC)"));
   if (F->factortype == MAT_FACTOR_ICC) F->ops->choleskyfactornumeric = MatLUFactorNumeric_SyncILU;
   else F->ops->lufactornumeric = MatLUFactorNumeric_SyncILU;
   F->preallocated = PETSC_TRUE;
@@ -487,11 +511,8 @@ static PetscErrorCode ViewSymmetric(Mat F, PetscViewer viewer)
   PetscFunctionBegin;
   if (!f->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: %s factored\n", f->engine->pattern.half ? "one triangle is" : "both triangles are"));
-  if (f->mirror.i && f->engine->ops->device)
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer,
-                             "values: of the upper triangle, made and sent by the host for each factorization, unless the matrix is known to be symmetric "
-                             "(MAT_SYMMETRIC)\n"));
+  if (f->mirrored && f->engine->ops->device)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "values: made of the upper triangle and sent by the host for each factorization\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -578,11 +599,13 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    are chosen or shifted there: one that vanishes sends auto to the host, which the view says, and is a breakdown
    where the GPU was asked for.
 
-   ICC takes the upper triangle, as PETSc's does, with its pivots apart: A = U^T D U, which need not be positive. The pattern
-   must be symmetric, and an `MATSEQSBAIJ` matrix have no blocks. The host computes one triangle, a GPU both, as ILU, for
-   the same solutions up to rounding. Unless PETSc knows that the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or
-   MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle is made of the upper one on the host, if it is read: not by
-   the host in the natural ordering.
+   ICC takes the upper triangle, as PETSc's does, with its pivots apart: A = U^T D U, which need not be positive.
+   (In an ordering PETSc's takes what comes to stand above the diagonal, and its shift counts both triangles: where
+   the values are not symmetric, it is another factor.) The pattern must be symmetric, which the host looks at and
+   a GPU believes where PETSc knows that the matrix is symmetric. An `MATSEQSBAIJ` matrix must have no blocks. The
+   host computes one triangle, a GPU both, as ILU, for the same solutions up to rounding. Unless PETSc knows that
+   the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle
+   is made of the upper one on the host, if it is read: not by the host in the natural ordering.
 
 .seealso: `PCSYNCILU`, `MatGetFactor()`, `PCFactorSetMatSolverType()`
 M*/

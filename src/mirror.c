@@ -14,7 +14,6 @@ static PetscErrorCode Build(SyncILUDerived *m, const SyncILUCSR *A)
   PetscInt      *at, row;
 
   PetscFunctionBegin;
-  PetscCall(SyncILUCSRCheck(A));
   PetscCall(PetscCalloc1(n + 1, &at));
   for (PetscInt r = 0; r < n; r++) {
     for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++) {
@@ -44,42 +43,62 @@ static PetscErrorCode Build(SyncILUDerived *m, const SyncILUCSR *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a matrix with both triangles has the pattern that its upper one implies; else an error names an entry. */
-static PetscErrorCode CheckSymmetric(const SyncILUDerived *m, const SyncILUCSR *A)
+/*
+   SyncILUCheckSymmetric - whether a pattern is symmetric; else an error names an entry
+
+   Not Collective
+
+   Input Parameter:
+.  A - the pattern, columns ascending in each row
+
+   Errors:
+   PETSC_ERR_ARG_WRONG with an entry that the transposed matrix lacks.
+*/
+PetscErrorCode SyncILUCheckSymmetric(const SyncILUCSR *A)
 {
+  PetscInt *next, r, c = 0, k;
+  PetscBool symmetric;
+
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < A->n; r++) {
-    PetscInt p = m->i[r], q = A->i[r];
-
-    while (p < m->i[r + 1] && q < A->i[r + 1] && m->j[p] == A->j[q]) {
-      p++;
-      q++;
+  PetscCall(PetscMalloc1(A->n, &next));
+  PetscCall(PetscArraycpy(next, A->i, A->n));
+  /* rows come in their order, and so each row's columns do */
+  for (r = 0; r < A->n; r++) {
+    for (k = A->i[r]; k < A->i[r + 1]; k++) {
+      c = A->j[k];
+      if (next[c] == A->i[c + 1] || A->j[next[c]] != r) break;
+      next[c]++;
     }
-    if (p < m->i[r + 1] || q < A->i[r + 1]) {
-      const PetscInt  mine = p < m->i[r + 1] ? m->j[p] : PETSC_MAX_INT, has = q < A->i[r + 1] ? A->j[q] : PETSC_MAX_INT;
-      const PetscInt  c    = PetscMin(mine, has);
-      const PetscBool here = (PetscBool)(has == c);
-
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-              "The pattern is not symmetric, as ICC wants it: row %" PetscInt_FMT " has an entry in column %" PetscInt_FMT ", row %" PetscInt_FMT
-              " has none in column %" PetscInt_FMT,
-              here ? r : c, here ? c : r, here ? c : r, here ? r : c);
-    }
+    if (k < A->i[r + 1]) break;
   }
+  symmetric = (PetscBool)(r == A->n);
+  if (!symmetric && next[c] < A->i[c + 1] && A->j[next[c]] < r) { /* row c has one that this row, which is past, had not */
+    const PetscInt past = A->j[next[c]];
+
+    r = c;
+    c = past;
+  }
+  PetscCall(PetscFree(next));
+  PetscCheck(symmetric, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "The pattern is not symmetric, as ICC wants it: row %" PetscInt_FMT " has an entry in column %" PetscInt_FMT ", row %" PetscInt_FMT
+             " has none in column %" PetscInt_FMT,
+             r, c, c, r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SyncILUMakeSymmetric(SyncILUDerived *d, const SyncILUCSR *A)
 {
   PetscFunctionBegin;
+  PetscCall(SyncILUCSRCheck(A));
+  PetscCall(SyncILUCheckSymmetric(A));
   PetscCall(Build(d, A));
-  PetscCall(CheckSymmetric(d, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SyncILUMakeWhole(SyncILUDerived *d, const SyncILUCSR *A)
 {
   PetscFunctionBegin;
+  PetscCall(SyncILUCSRCheck(A));
   PetscCall(Build(d, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

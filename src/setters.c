@@ -52,7 +52,7 @@
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - `SYNCILU_BACKEND_AUTO` (default), `SYNCILU_BACKEND_HOST` or `SYNCILU_BACKEND_CUDA`
 
    Options Database Key:
@@ -89,7 +89,7 @@ PC_SETTER(Backend, SyncILUBackend, Enum)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetBackend()` or the option
@@ -144,7 +144,7 @@ MAT_GETTER(Backend, SyncILUBackend)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
@@ -171,7 +171,7 @@ PC_SETTER(Update, SyncILUUpdate, Enum)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetUpdate()` or the option
@@ -229,7 +229,7 @@ MAT_GETTER(Update, SyncILUUpdate)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - `PETSC_BOOL3_TRUE`, `PETSC_BOOL3_FALSE`, or `PETSC_BOOL3_UNKNOWN` (default) to let the library choose
 
    Options Database Key:
@@ -253,7 +253,7 @@ PC_SETTER(Prefetch, PetscBool3, Enum)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetPrefetch()` or the option
@@ -310,7 +310,7 @@ MAT_GETTER(Prefetch, PetscBool3)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - 1, 2, 4, 8, 16 or 32, or 0 (default) to let the library choose
 
    Options Database Key:
@@ -336,7 +336,7 @@ PC_SETTER(VectorSize, PetscInt, Int)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetVectorSize()` or the option
@@ -391,7 +391,7 @@ MAT_GETTER(VectorSize, PetscInt)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - `SYNCILU_ANALYSIS_AUTO` (default), `SYNCILU_ANALYSIS_NONE`, `SYNCILU_ANALYSIS_ASAP` or
            `SYNCILU_ANALYSIS_ALAP`
 
@@ -427,7 +427,7 @@ PC_SETTER(Analysis, SyncILUAnalysis, Enum)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetAnalysis()` or the option
@@ -483,7 +483,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
@@ -505,7 +505,7 @@ PC_SETTER(Solve, SyncILUSolve, Enum)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetSolve()` or the option
@@ -560,7 +560,7 @@ MAT_GETTER(Solve, SyncILUSolve)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - from 1 to 4096 a rank, or `PETSC_DECIDE` (default) for the first number in the environment variable
            OMP_NUM_THREADS, or 1 where that is not set
 
@@ -585,7 +585,7 @@ PC_SETTER(Threads, PetscInt, Int)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetThreads()` or the option
@@ -641,7 +641,7 @@ MAT_GETTER(Threads, PetscInt)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - w, between 0 (default, plain ILU) and 1 (modified ILU)
 
    Options Database Key:
@@ -673,7 +673,7 @@ PC_SETTER(Relax, PetscReal, Real)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetRelax()` or the option
@@ -730,7 +730,7 @@ MAT_GETTER(Relax, PetscReal)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
 
    Options Database Key:
@@ -741,7 +741,8 @@ MAT_GETTER(Relax, PetscReal)
    Notes:
    The factorization is that of `PCICC`, A = U^T D U (see `MATSOLVERSYNCILU`), and so is the shift that `PCSYNCILU`
    takes where none is asked for, MAT_SHIFT_POSITIVE_DEFINITE. Values below the diagonal do not count; a
-   pattern that is not symmetric is an error that names an entry. A matrix of type sbaij is always factored so.
+   pattern that is not symmetric is an error that names an entry (on a GPU not where MAT_SYMMETRIC is set, which
+   it believes). A matrix of type sbaij is always factored so, and a factor of `PCICC`.
 
 .seealso: `PCSYNCILU`, `PCICC`, `PCSyncILUGetSymmetric()`, `MatSyncILUSetSymmetric()`, `MATSOLVERSYNCILU`
 @*/
@@ -753,7 +754,7 @@ PC_SETTER(Symmetric, PetscBool, Bool)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetSymmetric()` or the option
@@ -809,7 +810,7 @@ MAT_GETTER(Symmetric, PetscBool)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
 
    Options Database Key:
@@ -839,7 +840,7 @@ PC_SETTER(Tune, PetscBool, Bool)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetTune()` or the option
@@ -896,7 +897,7 @@ MAT_GETTER(Tune, PetscBool)
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 -  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
 
    Options Database Key:
@@ -923,7 +924,7 @@ PC_SETTER(Check, PetscBool, Bool)
    Not Collective
 
    Input Parameter:
-.  pc - the preconditioner, `PCSYNCILU` or `PCILU` with solver type syncilu
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
 
    Output Parameter:
 .  value - as set by `PCSyncILUSetCheck()` or the option

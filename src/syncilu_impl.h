@@ -53,6 +53,7 @@ typedef struct {
   PetscBool      nonzero;   /* as shared->nonzero, by the options */
   SyncILUEngine  engine;    /* from the symbolic phase on */
   PetscBool      symmetric; /* it is ICC: asked for, or for its own or the matrix' type */
+  PetscBool      mirrored;  /* the matrix of the last phase was taken by its upper triangle, */
   SyncILUDerived mirror;    /* of ICC, where the matrix is not known to be symmetric */
   PetscReal      fill;      /* as given by the user */
   PetscInt       analyses;  /* of the engines before this one */
@@ -67,7 +68,7 @@ PETSC_INTERN PetscErrorCode SyncILUOrderingRegister(void);
 PETSC_INTERN PetscErrorCode SyncILUBlocksDescribe(const SyncILUBlocks *, char[], size_t);
 PETSC_INTERN PetscErrorCode SyncILUBlocksCheckSize(PetscInt);
 
-/* The rows of a sequential AIJ or BAIJ matrix, for an engine; the matrix must stay. */
+/* The rows of a sequential AIJ, BAIJ or SBAIJ matrix, for an engine; the matrix must stay. */
 PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsBAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsSBAIJ(Mat, PetscBool *);

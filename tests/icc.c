@@ -259,6 +259,57 @@ static PetscErrorCode TestMatrixKinds(PetscRandom rand)
     PetscCall(MatDestroy(&F));
     PetscCall(MatDestroy(&A));
   }
+  /* symmetric values in a pattern that is not: PETSc may know that it is symmetric */
+  for (int lower = 0; lower < 2; lower++) {
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 5, 5, 3, NULL, &A));
+    for (PetscInt i = 0; i < 5; i++) PetscCall(MatSetValue(A, i, i, 2.0, INSERT_VALUES));
+    PetscCall(MatSetValue(A, 2, 4, 1.0, INSERT_VALUES));
+    PetscCall(MatSetValue(A, 4, 2, 1.0, INSERT_VALUES));
+    PetscCall(MatSetValue(A, lower ? 3 : 1, lower ? 1 : 3, 0.0, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ICC, &F));
+    PetscCall(MatSyncILUSetBackend(F, SYNCILU_BACKEND_HOST));
+    CHECK_ERROR(MatICCFactorSymbolic(F, A, NULL, &info), PETSC_ERR_ARG_WRONG,
+                lower ? "row 3 has an entry in column 1, row 1 has none in column 3" : "row 1 has an entry in column 3, row 3 has none in column 1");
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&A));
+  }
+  { /* rows and columns in different orders */
+    const PetscInt turned[] = {1, 2, 3, 4, 0};
+    IS             row, col;
+
+    PetscCall(Tridiagonal(5, 0, 4.0, -1.0, &A));
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, 5, 0, 1, &row));
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, 5, turned, PETSC_COPY_VALUES, &col));
+    PetscCall(ISSetPermutation(row));
+    PetscCall(ISSetPermutation(col));
+    PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+    PetscCall(MatSyncILUSetSymmetric(F, PETSC_TRUE));
+    info.diagonal_fill = 1.0;
+    CHECK_ERROR(MatILUFactorSymbolic(F, A, row, col, &info), PETSC_ERR_ARG_WRONG, "in the same ordering");
+    info.diagonal_fill = 0.0;
+    PetscCall(MatDestroy(&F));
+    PetscCall(ISDestroy(&row));
+    PetscCall(ISDestroy(&col));
+    if (PetscDefined(USE_COMPLEX)) {
+      PetscCall(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
+      PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ICC, &F));
+      CHECK_ERROR(MatICCFactorSymbolic(F, A, NULL, &info), PETSC_ERR_SUP, "not for Hermitian ones");
+      PetscCall(MatDestroy(&F));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  /* nobody has asked for syncilu, nor PETSc for ICC */
+  PetscCall(MatCreateSeqSBAIJ(PETSC_COMM_SELF, 1, 3, 3, 1, NULL, &A));
+  for (PetscInt i = 0; i < 3; i++) PetscCall(MatSetValue(A, i, i, 2.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatGetFactor(A, MATSOLVERSYNCILU, MAT_FACTOR_ILU, &F));
+  CHECK_ERROR(MatILUFactorSymbolic(F, A, NULL, NULL, &info), PETSC_ERR_SUP, "seqsbaij has ICC alone");
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
   PetscCall(MatCreateSeqSBAIJ(PETSC_COMM_SELF, 2, 6, 6, 2, NULL, &A));
   for (PetscInt i = 0; i < 6; i++) PetscCall(MatSetValue(A, i, i, 2.0, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
