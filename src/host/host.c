@@ -27,8 +27,8 @@ enum {
 };
 
 /*
-   Compiled anew wherever it is called, for the block size and what else is constant there; and not so, for it
-   would take registers from what is called often.
+   FOR_EACH_CALL: compiled anew wherever it is called, with the block size and what else is constant there.
+   SELDOM_CALLED: never so, since it would take registers from the loops around it.
 */
 #if defined(__GNUC__)
   #define FOR_EACH_CALL static inline __attribute__((always_inline))
@@ -39,8 +39,8 @@ enum {
 #endif
 
 /*
-   Functions for each size of a block, X(name, size): each a function of its own, since one that had them all
-   would run out of registers. The first is for sizes that have none.
+   Functions for each size of a block, X(name, size), and the first for all others. Each is a function of its own,
+   since one that had them all would run out of registers.
 */
 #define BLOCK_SIZES(X, name, any) \
   X(name##Any, any) \
