@@ -22,7 +22,7 @@ static PetscErrorCode CheckEngineSolves(SyncILUEngine e, const Case *c, PetscRea
     const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
     PetscInt               row;
 
-    for (PetscInt nrhs = 1; nrhs <= NRHS; nrhs += NRHS - 1) {
+    for (PetscInt nrhs = 1; nrhs <= (c->n > 5000 ? 1 : NRHS); nrhs += NRHS - 1) {
       for (PetscInt k = 0; k < c->ld * NRHS; k++) x[k] = -7.0;
       PetscCall(SyncILUEngineSolve(e, trans, nrhs, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
       for (PetscInt k = 0; k < nrhs; k++) {
@@ -31,6 +31,7 @@ static PetscErrorCode CheckEngineSolves(SyncILUEngine e, const Case *c, PetscRea
         CHECK(x[k * c->ld + c->n] == (PetscScalar)-7.0, "%s: wrote behind the solution", name);
       }
     }
+    if (c->n > 5000) continue; /* takes long where the kernels are emulated */
     PetscCall(PetscArraycpy(x, c->b, c->ld * NRHS));
     PetscCall(SyncILUEngineSolve(e, trans, NRHS, x, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
     row = SolutionFirstDifference(c->n, x + 3 * c->ld, c->x[t] + 3 * c->ld, tolerance);
@@ -202,7 +203,7 @@ static PetscErrorCode TestMatrices(PetscRandom rand, PetscBool device, PetscBool
   const char *const     patterns[]  = {"7pt", "random", "arrow", "triangles_rcm"};
   const char *const     orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGBMC};
   const SyncILUAnalysis orders[]    = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP};
-  const PetscInt        rows[]      = {0, 1, 30, 150};
+  const PetscInt        rows[]      = {0, 1, 30, 90};
 
   PetscFunctionBegin;
   for (int s = 0; s < SIZES; s += small ? 4 : 1) {
@@ -217,14 +218,14 @@ static PetscErrorCode TestMatrices(PetscRandom rand, PetscBool device, PetscBool
             char            name[128];
             Case            c;
 
-            if (rows[k] > 30 && levels && m == 2) continue; /* an arrow fills up */
+            if (rows[k] > 30 && (levels == 2 || (levels && m % 2 == 0 && m))) continue; /* they fill up */
             PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %" PetscInt_FMT " blocks of %" PetscInt_FMT ", %s, levels %" PetscInt_FMT ", relax %g",
                                     patterns[m], rows[k], sizes[s], orderings[o], levels, (double)relax));
             PetscCall(CaseCreate(A, orderings[o], levels, relax, rand, &c));
             CHECK(c.status.row < 0, "%s: the reference found a zero pivot in row %" PetscInt_FMT, name, c.status.row);
             PetscCall(TestHost(&c, name, orders[(s + o) % 3], 1 + 2 * ((s + m + levels) % 2)));
             /* a device has no interest in each size */
-            PetscCall(TestPoints(&c, name, (PetscBool)(device && c.n && (s + m + o) % 4 == 0)));
+            PetscCall(TestPoints(&c, name, (PetscBool)(device && c.n && (s + m + o) % 4 == 0 && levels == (m + o) % 2)));
             PetscCall(CaseDestroy(&c));
             if (rows[k]) PetscCall(TestPETSc(A, orderings[o], levels, rand, name));
           }
