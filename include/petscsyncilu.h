@@ -57,8 +57,10 @@ typedef enum {
 .  SYNCILU_UPDATE_ADAPT    - 4 to 32 lanes have a row, as many as suit the mean row, and search
 .  SYNCILU_UPDATE_PARALLEL - 128 lanes have a row, in vectors of 1 to 32 that have an entry each
 .  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
--  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
+.  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              of more than 255 entries are shared by many warps
+-  SYNCILU_UPDATE_BSR      - 32 lanes have a point: up to 8 successive rows of one pattern, as unknowns of a point of
+                             a mesh are, which are updated together, block by block
 
    Level: advanced
 
@@ -73,6 +75,10 @@ typedef enum {
    to compare with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their
    earliest levels.
 
+   `SYNCILU_UPDATE_BSR` finds the points in the pattern of the matrix as it is factored, with the ordering and
+   with fill: all rows of a point have the same columns, and these come in points too. All points have the same
+   number of rows, the largest that is possible; where there are none it is one. Blocks of `MATBAIJ` are points.
+
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
 typedef enum {
@@ -82,7 +88,8 @@ typedef enum {
   SYNCILU_UPDATE_ADAPT,
   SYNCILU_UPDATE_PARALLEL,
   SYNCILU_UPDATE_LEVELSET,
-  SYNCILU_UPDATE_LIST
+  SYNCILU_UPDATE_LIST,
+  SYNCILU_UPDATE_BSR
 } SyncILUUpdate;
 
 /*E
@@ -118,8 +125,10 @@ typedef enum {
 .  SYNCILU_SOLVE_LEVELSET - level after level, successive levels of few rows in one block, from CSR
 .  SYNCILU_SOLVE_ELL      - 1 to 32 lanes a row, from slices of rows in the order in which they are solved,
                             padded to the same length
--  SYNCILU_SOLVE_CLUSTER  - the same by one cluster of thread blocks, which push values into each other's shared
+.  SYNCILU_SOLVE_CLUSTER  - the same by one cluster of thread blocks, which push values into each other's shared
                             memory, for levels of few rows; needs compute capability 9.0
+-  SYNCILU_SOLVE_BSR      - 8 to 32 lanes a point, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
+                            U; transposed as with ell
 
    Level: advanced
 
@@ -149,7 +158,8 @@ typedef enum {
   SYNCILU_SOLVE_HYB,
   SYNCILU_SOLVE_LEVELSET,
   SYNCILU_SOLVE_ELL,
-  SYNCILU_SOLVE_CLUSTER
+  SYNCILU_SOLVE_CLUSTER,
+  SYNCILU_SOLVE_BSR
 } SyncILUSolve;
 
 SYNCILU_EXTERN const char *const SyncILUBackends[];

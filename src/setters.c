@@ -148,7 +148,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr) - the strategy
 
    Level: advanced
 
@@ -193,7 +193,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr) - the strategy
 
    Level: advanced
 
@@ -487,7 +487,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr) - the strategy
 
    Level: advanced
 
@@ -526,7 +526,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr) - the strategy
 
    Level: advanced
 

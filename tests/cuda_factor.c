@@ -6,6 +6,7 @@ static char
 #include "gpu_case.h"
 #include "strategies.h"
 #include "../kernels/factor_list.h"
+#include "../kernels/points.h"
 
 /* Values of a case, and how pivots are judged. */
 typedef struct {
@@ -208,6 +209,77 @@ static PetscErrorCode TestRelaxed(PetscRandom rand)
     PetscCall(ValuesDestroy(&v));
     PetscCall(CaseDestroy(&c));
     PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Rows that come in points of every size, with the strategies that take points: rows that shared memory is too
+   small for among them, levels of fill, several right-hand sides, other numbers of lanes.
+*/
+static PetscErrorCode TestPoints(PetscRandom rand)
+{
+  const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_AUTO, SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_NONE};
+  const struct {
+    const char *pattern;
+    PetscInt    least, step, levels, vector_size; /* sizes of points from the least on */
+    PetscReal   relax;
+  } points[] = {
+    {"7pt:5x4x3",    1, 1, 0, 0,  0.0},
+    {"random:60",    1, 1, 0, 16, 0.9},
+    {"7pt:4x3x3",    2, 3, 1, 32, 0.9},
+    {"15pt:4x4x4",   3, 4, 0, 8,  0.0},
+    {"denserow:290", 3, 9, 0, 0,  0.9},
+    {"denserow:130", 8, 1, 0, 0,  0.0},
+    {"classes:140",  2, 9, 0, 0,  0.0}
+  };
+
+  PetscFunctionBegin;
+  for (size_t m = 0; m < PETSC_STATIC_ARRAY_LENGTH(points); m++) {
+    for (PetscInt size = points[m].least; size <= SYNCILU_POINT_MOST; size += points[m].step) {
+      Mat           A, B;
+      Case          c;
+      Values        v;
+      SyncILUEngine host;
+      PetscScalar  *x[2];
+
+      PetscCall(GenerateBlocks(points[m].pattern, 0, size, rand, &B));
+      PetscCall(MatConvert(B, MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
+      PetscCall(MatDestroy(&B));
+      PetscCall(CaseCreate(A, MATORDERINGNATURAL, points[m].levels, points[m].relax, rand, &c));
+      PetscCall(ValuesCreate(&c, &v));
+      v.relax       = points[m].relax;
+      v.vector_size = points[m].vector_size;
+      v.solve       = SYNCILU_SOLVE_BSR;
+      PetscCall(PetscMalloc2(NRHS * c.ld, &x[0], NRHS * c.ld, &x[1]));
+      PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_HOST, SYNCILU_UPDATE_AUTO, SYNCILU_ANALYSIS_AUTO, &host));
+      PetscCall(EngineFactor(host, &v.csr, NULL, &v.info));
+      PetscCall(SyncILUEngineSolve(host, SYNCILU_NOTRANS, NRHS, c.b, c.ld, x[0], c.ld, PETSC_MEMTYPE_HOST));
+      for (int a = 0; a < 3; a++) {
+        SyncILUEngine e;
+        char          what[128], view[4096], says[64];
+        PetscBool     same = PETSC_TRUE;
+
+        PetscCall(PetscSNPrintf(what, sizeof(what), "%s, points of %" PetscInt_FMT " rows, relax %g, analysis %s", points[m].pattern, size, (double)v.relax,
+                                SyncILUAnalyses[analyses[a]]));
+        Watch("%s", what);
+        PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_CUDA, SYNCILU_UPDATE_BSR, analyses[a], &e));
+        PetscCall(Compare(&c, &v, host, e, what));
+        PetscCall(SyncILUEngineSolve(e, SYNCILU_NOTRANS, NRHS, c.b, c.ld, x[1], c.ld, PETSC_MEMTYPE_HOST));
+        for (int k = 0; k < NRHS && same; k++) same = (PetscBool)(SolutionFirstDifference(c.n, x[1] + k * c.ld, x[0] + k * c.ld, v.tolerance) == c.n);
+        CHECK(same, "%s: a solution for several right-hand sides is another one than the host's", what);
+        PetscCall(EngineView(e, view, sizeof(view)));
+        PetscCall(PetscSNPrintf(says, sizeof(says), "%" PetscInt_FMT ", each of %" PetscInt_FMT " rows", c.n / size, size));
+        CHECK(CheckViewSays(view, "points", says) && CheckViewSays(view, "solve", "bsr") && CheckViewSays(view, "factorization", "bsr"),
+              "%s: the view says\n%s", what, view);
+        PetscCall(SyncILUEngineDestroy(&e));
+      }
+      PetscCall(SyncILUEngineDestroy(&host));
+      PetscCall(PetscFree2(x[0], x[1]));
+      PetscCall(ValuesDestroy(&v));
+      PetscCall(CaseDestroy(&c));
+      PetscCall(MatDestroy(&A));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -547,6 +619,7 @@ int main(int argc, char **argv)
   PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
   if (missing) return SKIPPED;
   PetscCall(TestRelaxed(rand));
+  PetscCall(TestPoints(rand));
   PetscCall(TestCancellation(rand));
   PetscCall(TestShared(rand));
   PetscCall(TestLengths(rand));

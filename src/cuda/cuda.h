@@ -85,7 +85,9 @@ enum {
   UNKNOWN = -1
 };
 
-typedef struct {
+typedef struct _Plan Plan;
+
+struct _Plan {
   const SyncILUSettings *settings;
   SyncILUValueType       type; /* of values */
   size_t                 size; /* of one value */
@@ -140,9 +142,11 @@ typedef struct {
   PetscInt64 taken;
   /* bytes of plan.memory that a pattern from elsewhere than the matrix takes */
   PetscInt64   copied;
+  int          point;           /* successive rows that are a point, see kernels/points.h */
+  Plan        *points;          /* the pattern of the points, once a strategy wants it; its arrays are in plan.memory */
   DeviceMemory memory, scratch; /* scratch: until the present step of planning ends */
   char         unfit[160];      /* why planning ended, else empty */
-} Plan;
+};
 
 PETSC_INTERN PetscErrorCode PlanCreate(Plan *, const SyncILUSettings *);
 PETSC_INTERN PetscErrorCode PlanDestroy(Plan *);
@@ -186,6 +190,16 @@ PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscI
 PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
 PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
 
+/* points.c: successive rows of one pattern. PointsCall() is PlanCall() for what is called with plan->points. */
+
+PETSC_INTERN PetscErrorCode PlanPoints(Plan *);
+PETSC_INTERN PetscErrorCode PlanPointsUnfit(Plan *);
+#define PointsCall(...) \
+  do { \
+    PetscCall(__VA_ARGS__); \
+    PlanCall(PlanPointsUnfit(plan)); \
+  } while (0)
+
 /* order.c: orders of the rows, and slices of them. */
 
 typedef struct {
@@ -201,6 +215,7 @@ typedef struct {
   int           tiles;      /* 0: not in tiles */
   SyncILUSlice *slice;      /* of each tile */
   PetscBool     blocks;     /* by block of the ordering bmc, and without `row`: the rows of a block wait for each other */
+  PetscBool     points;     /* of points, not rows */
 } Order;
 
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);
@@ -366,7 +381,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode FactorRowsOrder(Factorization *, Order *);
 PETSC_INTERN PetscErrorCode FactorRowsCreate(Factorization *, FactorRows *);
-PETSC_INTERN PetscErrorCode FactorRowsTurns(Factorization *, const FactorRows *, DeviceMemory *, const unsigned char **);
+PETSC_INTERN PetscErrorCode FactorRowsTurns(Plan *, const Order *, DeviceMemory *, const unsigned char **);
 PETSC_INTERN PetscErrorCode FactorRowsSums(Factorization *);
 PETSC_INTERN PetscErrorCode FactorRowsBegin(Factorization *, const FactorRows *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *,
                                             SyncILUDeviceStatus *, SyncILUDeviceFactor *, Factor *);

@@ -150,7 +150,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
     PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, NULL, plan->stream));
-    PlanCall(FactorRowsTurns(f, &l->rows, &plan->scratch, &turn));
+    PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
     for (;; f->lanes--) {
       PlanCall(Write(f, l, p, lower, rounds, turn, why, len));
       if (l->rows.task || l->longs.unfit || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;

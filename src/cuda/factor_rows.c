@@ -7,7 +7,7 @@
 
 /*
    The order of the rows: that of the triangle of L, unless it is by tiles or blocks, since the rows of a warp
-   must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
+   must be of one level, or by points. In place of blocks come levels, with the rows of a level sorted by length, so that a
    warp has rows of like length.
 */
 PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
@@ -16,7 +16,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
   int  *level, levels;
 
   PetscFunctionBegin;
-  if (f->L->order.tiles || f->L->order.blocks) {
+  if (f->L->order.tiles || f->L->order.blocks || f->L->order.points) {
     int bits = 0;
 
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
@@ -64,8 +64,8 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
    Not Collective
 
    Input Parameters:
-+  f      - the factorization
-.  r      - its rows, with their order
++  plan   - the plan, or that of its points
+.  order  - of the rows of the factorization
 -  memory - the list that will have it
 
    Output Parameter:
@@ -76,18 +76,17 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
    symmetric that holds in any order of the rows in which each comes after those it depends on: if u_kj
    exists, row j depends on row k. Otherwise it holds in the order of the columns alone.
 */
-PetscErrorCode FactorRowsTurns(Factorization *f, const FactorRows *r, DeviceMemory *memory, const unsigned char **turn)
+PetscErrorCode FactorRowsTurns(Plan *plan, const Order *order, DeviceMemory *memory, const unsigned char **turn)
 {
-  Plan                *plan = f->plan;
   SyncILUDevicePattern p;
   unsigned char       *own;
   int                 *position;
 
   PetscFunctionBegin;
   *turn = NULL;
-  if (!plan->symmetric || r->order.numerical || r->order.level_rows > SYNCILU_TURN_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plan->symmetric || order->numerical || order->level_rows > SYNCILU_TURN_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, memory, (size_t)plan->nnz, &own));
-  PlanCall(OrderPositions(plan, &r->order, &position));
+  PlanCall(OrderPositions(plan, order, &position));
   PlanCall(PlanGetPattern(plan, &p));
   PlanLaunch(SyncILUKernelTurns(p, position, own, plan->stream));
   PetscCall(PlanRestorePattern(plan, &p));

@@ -67,7 +67,7 @@ PetscErrorCode SearchCreate(Factorization *f, int lanes, int block, SearchKernel
   PlanCall(FactorRowsCreate(f, r));
   r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_SEARCH, SYNCILU_THROTTLE_ROUNDS * PlanRounds(plan)));
   r->tasks          = plan->pattern.n;
-  if (block > 1) PlanCall(FactorRowsTurns(f, r, &f->memory, &r->turn));
+  if (block > 1) PlanCall(FactorRowsTurns(plan, &r->order, &f->memory, &r->turn));
   PlanCall(SearchRoom(f, r, sizeof(double) + 3 * sizeof(int), block, &s->search));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

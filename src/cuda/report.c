@@ -108,13 +108,18 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SolveName(L->ops), 1 << L->lanes, 1 << U->lanes));
   if (d->narrow[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->narrow));
+  if (d->plan.points)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "points: %d, each of %d rows with one pattern; levels of points: L %d, U %d\n", d->plan.points->pattern.n,
+                                     d->plan.point, d->plan.points->levels[0], d->plan.points->levels[1]));
   if (d->plan.tiled) PetscCall(TilesView(&d->plan, viewer));
   else if (L->order.blocks) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by block, a warp each\n"));
   else {
+    const Plan *plan = L->order.points ? d->plan.points : &d->plan;
+
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
                                      L->order.numerical ? "numerical"
-                                     : d->plan.late     ? "by latest level"
-                                     : d->plan.reversed ? "L by earliest level, U by latest"
+                                     : plan->late       ? "by latest level"
+                                     : plan->reversed   ? "L by earliest level, U by latest"
                                                         : "by earliest level"));
   }
   PetscCall(AdviseOrdering(&d->plan, L, U, advice, sizeof(advice)));

@@ -4,21 +4,23 @@
 #include "cuda.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
-  SyncILUSolveBlocksOps;
+  SyncILUSolveBlocksOps, SyncILUSolveBsrOps;
 
 /* In the order in which auto tries them. One of type SYNCILU_SOLVE_AUTO has no option value. */
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps, &SyncILUSolveEllOps,      &SyncILUSolveCsrOps,     &SyncILUSolveMrOps,
-                                             &SyncILUSolveHybOps,    &SyncILUSolveLevelsetOps, &SyncILUSolveClusterOps, NULL};
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,  &SyncILUSolveEllOps, &SyncILUSolveCsrOps,
+                                             &SyncILUSolveMrOps,      &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps,
+                                             &SyncILUSolveClusterOps, &SyncILUSolveBsrOps, NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
-  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps;
+  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps;
 
 /*
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,
-                                               &SyncILUFactorSharedOps,   &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,   &SyncILUFactorAdaptOps,
+                                               &SyncILUFactorVectOps,     &SyncILUFactorSharedOps, &SyncILUFactorParallelOps,
+                                               &SyncILUFactorLevelsetOps, &SyncILUFactorBsrOps,    NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)
@@ -182,7 +184,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
   for (int k = 0; k < 2; k++) {
     const Ell   *e      = TriangleGetEll(t[k]);
     const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
-    const int    levels = plan->tiled ? plan->tile_levels[k] : plan->levels[k];
+    const int    levels = t[k]->order.points ? plan->points->levels[k] : plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 
     if (t[k]->order.blocks) time += plan->colors * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
@@ -210,7 +212,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
 */
 PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
 {
-  const int    levels = plan->tiled ? plan->tile_levels[0] : L->order.blocks ? plan->colors : plan->levels[0];
+  const int    levels = L->order.points ? plan->points->levels[0] : plan->tiled ? plan->tile_levels[0] : L->order.blocks ? plan->colors : plan->levels[0];
   const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
 
   PetscFunctionBegin;
@@ -269,7 +271,8 @@ PetscBool Reorder_CUDA(PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2]
 */
 PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
 {
-  double ms[2];
+  const int *levels = L->order.points ? plan->points->levels : plan->levels;
+  double     ms[2];
 
   PetscFunctionBegin;
   advice[0] = 0;
@@ -279,7 +282,7 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
       PetscSNPrintf(advice, len,
                     "%d levels of L and U for %d rows take about %.2g ms an application; -pc_factor_mat_ordering_type bmc takes about %.2g, and may take "
                     "more iterations",
-                    plan->levels[0] + plan->levels[1], plan->pattern.n, ms[0], ms[1]));
+                    levels[0] + levels[1], plan->pattern.n, ms[0], ms[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
