@@ -224,6 +224,8 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRelax(PC, PetscReal *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSymmetric(PC, PetscBool);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSymmetric(PC, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetEisenstat(PC, PetscBool);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetEisenstat(PC, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetTune(PC, PetscBool);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetTune(PC, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetCheck(PC, PetscBool);

@@ -208,6 +208,16 @@ typedef struct {
   */
   PetscErrorCode (*solve)(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *b, PetscInt, PetscScalar *x, PetscInt, PetscMemType);
   /*
+     One of the two solves alone, for one right-hand side on the host: L x = b, of which the diagonal is one, or
+     U x = b. Both vectors are in the matrix' numbering; x may be b. NULL: there is none.
+  */
+  PetscErrorCode (*half)(SyncILUEngine, PetscBool upper, const PetscScalar *b, PetscScalar *x);
+  /*
+     Where only diagonals have updates, with D the pivots, a the diagonal of the matrix, in its numbering as all
+     vectors: y = L^-1 A (I + D^-1 (U - D))^-1 v without A, which takes the two solves alone. NULL likewise.
+  */
+  PetscErrorCode (*split)(SyncILUEngine, const PetscScalar *a, const PetscScalar *v, PetscScalar *y);
+  /*
      The usual factor on the host, in the pattern's order: unit lower L, strictly upper U, reciprocal pivots. Of a
      half there is no L, and U has a unit diagonal.
   */

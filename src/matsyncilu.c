@@ -370,6 +370,62 @@ static PetscErrorCode MatSolveTranspose_SyncILU(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   One of the two solves alone. A factor of ICC, U^T D U, is split in the middle of D, as MatForwardSolve() wants
+   it: (U^T D^1/2) x = b and (D^1/2 U) x = b.
+*/
+static PetscErrorCode HalfSolve(Mat F, Vec b, Vec x, PetscBool upper)
+{
+  Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
+  SyncILUEngine      e = f->engine;
+  const PetscInt    *row;
+  const PetscScalar *l, *u, *dinv, *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  PetscCall(CheckFactored(F));
+  PetscCheck(e->ops->half, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Backend %s has no triangular solves one by one; use -pc_syncilu_backend host",
+             SyncILUBackends[e->ops->backend]);
+  PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
+  PetscCall((*e->ops->values)(e, &l, &u, &dinv));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayWrite(x, &xa));
+  if (f->symmetric) {
+    row = e->pattern.row;
+    for (PetscInt i = 0; i < e->pattern.n; i++) {
+      PetscCheck(PetscDefined(USE_COMPLEX) || PetscRealPart(dinv[i]) > 0.0, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_CH_ZRPVT,
+                 "The pivot of row %" PetscInt_FMT " is not positive: its square root, which one of the two solves alone takes, is no number",
+                 row ? row[i] : i);
+    }
+    if (upper) {
+      for (PetscInt i = 0; i < e->pattern.n; i++) xa[row ? row[i] : i] = ba[row ? row[i] : i] / PetscSqrtScalar(dinv[i]);
+    }
+    PetscCall((*e->ops->half)(e, upper, upper ? xa : ba, xa));
+    if (!upper) {
+      for (PetscInt i = 0; i < e->pattern.n; i++) xa[row ? row[i] : i] *= PetscSqrtScalar(dinv[i]);
+    }
+  } else PetscCall((*e->ops->half)(e, upper, ba, xa));
+  PetscCall(VecRestoreArrayWrite(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(PetscLogFlops((PetscLogDouble)(e->pattern.nl + e->pattern.nu) * e->pattern.bs * e->pattern.bs));
+  PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatForwardSolve_SyncILU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(HalfSolve(F, b, x, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBackwardSolve_SyncILU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(HalfSolve(F, b, x, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatSolveMany(Mat F, Mat B, Mat X, SyncILUTranspose trans)
 {
   Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
@@ -637,6 +693,8 @@ PetscErrorCode MatGetFactor_SyncILU(Mat A, MatFactorType type, Mat *factor)
   else F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SyncILU;
   F->ops->solve             = MatSolve_SyncILU;
   F->ops->solvetranspose    = MatSolveTranspose_SyncILU;
+  F->ops->forwardsolve      = MatForwardSolve_SyncILU;
+  F->ops->backwardsolve     = MatBackwardSolve_SyncILU;
   F->ops->matsolve          = MatMatSolve_SyncILU;
   F->ops->matsolvetranspose = MatMatSolveTranspose_SyncILU;
   F->factortype             = type;

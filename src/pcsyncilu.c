@@ -17,6 +17,8 @@ typedef struct {
   PetscBool          keep;    /* an ordering is kept for matrices that come later */
   PetscBool          shifted; /* the user said how pivots are shifted */
   MatFactorShiftType shift;   /* else PCILU does */
+  PetscBool          trick;   /* Eisenstat's is asked for */
+  SyncILUEisenstat   eisenstat;
 } PC_SyncILU;
 
 /* The block of the inner preconditioner, once there is a matrix. */
@@ -137,6 +139,48 @@ static PetscErrorCode PCSetUp_SyncILU(PC pc)
     PetscCall(MatCreateVecs(block, &s->x, &s->y));
   }
   pc->failedreason = reason;
+  if (s->trick && !reason) {
+    Mat F;
+
+    PetscCall(PCFactorGetMatrix(s->ilu, &F));
+    PetscCall(SyncILUEisenstatSetUp(pc, F, &s->eisenstat));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPreSolve_SyncILU(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc)); /* PETSc 3.18 comes here before it looks whether the matrix has changed */
+  if (s->eisenstat) PetscCall(SyncILUEisenstatPreSolve(s->eisenstat, ksp, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPostSolve_SyncILU(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  (void)ksp;
+  if (s->eisenstat) PetscCall(SyncILUEisenstatPostSolve(s->eisenstat, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPreSolveChangeRHS_SyncILU(PC pc, PetscBool *change)
+{
+  PetscFunctionBegin;
+  (void)pc;
+  *change = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What applies the factor as a whole has no place where Eisenstat's trick has changed the operator. */
+static PetscErrorCode CheckWhole(PC pc, const char *what)
+{
+  PetscFunctionBegin;
+  PetscCheck(!((PC_SyncILU *)pc->data)->trick, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for %s", what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,6 +206,10 @@ static PetscErrorCode ApplyLocal(PC pc, Vec x, Vec y, PetscErrorCode (*apply)(PC
 static PetscErrorCode PCApply_SyncILU(PC pc, Vec x, Vec y)
 {
   PetscFunctionBegin;
+  if (((PC_SyncILU *)pc->data)->trick && !pc->failedreason) { /* a factorization that has failed ends the solve as without the trick */
+    PetscCall(SyncILUEisenstatApply(((PC_SyncILU *)pc->data)->eisenstat, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(ApplyLocal(pc, x, y, ((PC_SyncILU *)pc->data)->ilu->ops->apply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,7 +217,25 @@ static PetscErrorCode PCApply_SyncILU(PC pc, Vec x, Vec y)
 static PetscErrorCode PCApplyTranspose_SyncILU(PC pc, Vec x, Vec y)
 {
   PetscFunctionBegin;
+  PetscCall(CheckWhole(pc, "transposed solves"));
   PetscCall(ApplyLocal(pc, x, y, ((PC_SyncILU *)pc->data)->ilu->ops->applytranspose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Below a Krylov method that preconditions from both sides. */
+static PetscErrorCode PCApplySymmetricLeft_SyncILU(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckWhole(pc, "preconditioning from both sides, which it is by itself"));
+  PetscCall(ApplyLocal(pc, x, y, ((PC_SyncILU *)pc->data)->ilu->ops->applysymmetricleft));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplySymmetricRight_SyncILU(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckWhole(pc, "preconditioning from both sides, which it is by itself"));
+  PetscCall(ApplyLocal(pc, x, y, ((PC_SyncILU *)pc->data)->ilu->ops->applysymmetricright));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,6 +245,7 @@ static PetscErrorCode PCMatApply_SyncILU(PC pc, Mat X, Mat Y)
   Mat         lx = X, ly = Y;
 
   PetscFunctionBegin;
+  PetscCall(CheckWhole(pc, "several right-hand sides at a time"));
   if (s->x) {
     PetscCall(MatDenseGetLocalMatrix(X, &lx));
     PetscCall(MatDenseGetLocalMatrix(Y, &ly));
@@ -192,6 +259,7 @@ static PetscErrorCode PCReset_SyncILU(PC pc)
   PC_SyncILU *s = (PC_SyncILU *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(SyncILUEisenstatDestroy(&s->eisenstat));
   PetscCall(PCReset(s->ilu));
   PetscCall(VecDestroy(&s->x));
   PetscCall(VecDestroy(&s->y));
@@ -222,6 +290,7 @@ static PetscErrorCode SettingsChanged_SyncILU(PC pc)
   PetscFunctionBegin;
   /* before that, a factor may be in the hands of the user, who has it from PCFactorGetMatrix() */
   if (!pc->setupcalled && !s->ilu->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SyncILUEisenstatDestroy(&s->eisenstat));
   PetscCall(PCReset(s->ilu));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -251,12 +320,34 @@ static PetscErrorCode Keep(PC pc, PetscBool flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc looks at both operations, and at the method, before each solve. */
+static PetscErrorCode PCSyncILUSetEisenstat_SyncILU(PC pc, PetscBool value)
+{
+  PC_SyncILU *s = (PC_SyncILU *)pc->data;
+
+  PetscFunctionBegin;
+  if (s->trick == value) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SettingsChanged_SyncILU(pc));
+  s->trick           = value;
+  pc->ops->presolve  = value ? PCPreSolve_SyncILU : NULL;
+  pc->ops->postsolve = value ? PCPostSolve_SyncILU : NULL;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", value ? PCPreSolveChangeRHS_SyncILU : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSyncILUGetEisenstat_SyncILU(PC pc, PetscBool *value)
+{
+  PetscFunctionBegin;
+  *value = ((PC_SyncILU *)pc->data)->trick;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOptionsObject)
 {
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->shared->settings;
   PetscInt        size   = s->shared->bmc_size;
-  PetscBool       inplace, same, ordered, reorder, sized, keep, shifted;
+  PetscBool       inplace, same, ordered, reorder, sized, keep, shifted, trick = s->trick;
   const char     *prefix;
 
   PetscFunctionBegin;
@@ -275,6 +366,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PCSyncILUSetFromOptionsWithShared(s->ilu, s->ilu->ops->setfromoptions, PetscOptionsObject, s->container));
   PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size, &size, &sized));
   if (sized) PetscCall(SyncILUBlocksCheckSize(size));
+  PetscCall(PetscOptionsBool("-pc_syncilu_eisenstat", "Eisenstat's trick", "PCSyncILUSetEisenstat", trick, &trick, NULL));
+  PetscCall(PCSyncILUSetEisenstat_SyncILU(pc, trick));
   if (ordered) s->ordered = PETSC_TRUE;
   if (reorder) s->reorder = PETSC_TRUE;
   PetscCall(PCFactorGetUseInPlace(s->ilu, &inplace));
@@ -301,6 +394,10 @@ static PetscErrorCode PCView_SyncILU(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
   if (!isascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (s->trick)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  Eisenstat's trick: the Krylov method has the operator L^-1 A (I + D^-1 (U - D))^-1, without a product with A, and the "
+                                     "preconditioner D of the pivots\n"));
   if (s->inplace) PetscCall(PetscViewerASCIIPrintf(viewer, "  in-place factorization asked for, not honoured: the factor has storage of its own\n"));
   if (size == 1) {
     PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -463,6 +560,9 @@ static PetscErrorCode PCDestroy_SyncILU(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetDropTolerance_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSetEisenstat_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUGetEisenstat_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -506,6 +606,7 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 .  -pc_factor_...                                                  - all others of `PCILU`
 .  -pc_syncilu_relax <w>                                           - relaxed (modified) ILU, 0 <= w <= 1
 .  -pc_syncilu_symmetric                                           - incomplete Cholesky factorization
+.  -pc_syncilu_eisenstat                                           - no product with the matrix in an iteration
 .  -pc_syncilu_threads <n>                                         - threads on the host
 -  -pc_syncilu_...                                                 - see `MATSOLVERSYNCILU`
 
@@ -552,19 +653,23 @@ PetscErrorCode PCCreate_SyncILU(PC pc)
   PetscCall(PCFactorSetMatSolverType(s->ilu, MATSOLVERSYNCILU));
   PetscCall(PCFactorGetShiftType(s->ilu, &s->shift));
 
-  pc->ops->setup             = PCSetUp_SyncILU;
-  pc->ops->apply             = PCApply_SyncILU;
-  pc->ops->applytranspose    = PCApplyTranspose_SyncILU;
-  pc->ops->matapply          = PCMatApply_SyncILU;
-  pc->ops->reset             = PCReset_SyncILU;
-  pc->ops->destroy           = PCDestroy_SyncILU;
-  pc->ops->setfromoptions    = PCSetFromOptions_SyncILU;
-  pc->ops->view              = PCView_SyncILU;
-  pc->ops->getfactoredmatrix = PCFactorGetMatrix_SyncILU;
+  pc->ops->setup               = PCSetUp_SyncILU;
+  pc->ops->apply               = PCApply_SyncILU;
+  pc->ops->applytranspose      = PCApplyTranspose_SyncILU;
+  pc->ops->applysymmetricleft  = PCApplySymmetricLeft_SyncILU;
+  pc->ops->applysymmetricright = PCApplySymmetricRight_SyncILU;
+  pc->ops->matapply            = PCMatApply_SyncILU;
+  pc->ops->reset               = PCReset_SyncILU;
+  pc->ops->destroy             = PCDestroy_SyncILU;
+  pc->ops->setfromoptions      = PCSetFromOptions_SyncILU;
+  pc->ops->view                = PCView_SyncILU;
+  pc->ops->getfactoredmatrix   = PCFactorGetMatrix_SyncILU;
   FORWARDED(COMPOSE)
   OWN(COMPOSE)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetDropTolerance_C", PCFactorSetDropTolerance_SyncILU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SyncILU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSettingsChanged_C", SettingsChanged_SyncILU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSetEisenstat_C", PCSyncILUSetEisenstat_SyncILU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUGetEisenstat_C", PCSyncILUGetEisenstat_SyncILU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -766,6 +766,60 @@ PC_SETTER(Symmetric, PetscBool, Bool)
 PC_GETTER(Symmetric, PetscBool)
 
 /*@
+   PCSyncILUSetEisenstat - Sets whether the Krylov method goes without products with the matrix, by Eisenstat's
+   trick
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`
+-  value - `PETSC_TRUE` for the trick, default `PETSC_FALSE`
+
+   Options Database Key:
+.  -pc_syncilu_eisenstat - the trick
+
+   Level: intermediate
+
+   Notes:
+   Where updates of the factorization change diagonals alone, as on grids with 5 or 7 points and of tridiagonal
+   matrices, relaxed or not, the matrix and the preconditioner share their entries beside the diagonal. The
+   Krylov method then has the operator B = L^-1 A U'^-1 with A = L D U' + a correction of the diagonal and U' =
+   I + D^-1 (U - D), for which it takes the two triangular solves alone, and D as its preconditioner. See S. C.
+   Eisenstat, SIAM J. Sci. Stat. Comput. 2 (1981), and `PCEISENSTAT` for SSOR.
+
+   CG takes the iterations that it takes without, if both are stopped by the natural norm
+   (-ksp_norm_type natural), which is the same number. Other norms are of the transformed system: `KSPCG`,
+   `KSPGMRES` and `KSPBCGS`, preconditioned from the left, have the norm of D^-1 L^-1 (b - A x) in place of the
+   norm of M^-1 (b - A x), and from the right that of L^-1 (b - A x) in place of the norm of b - A x. While it
+   runs, solution and residual of a monitor are of that system too.
+
+   PCSetUp() ends with PETSC_ERR_SUP where the trick cannot work, and says why: updates beside the diagonal,
+   several ranks, Amat other than Pmat, types other than aij, -pc_syncilu_symmetric, different orderings of rows
+   and columns, and so far on a GPU. So do transposed solves, several right-hand sides at a time, and PCApply()
+   outside of a `KSP`.
+
+.seealso: `PCSYNCILU`, `PCEISENSTAT`, `PCSyncILUGetEisenstat()`, `PCSyncILUSetRelax()`, `KSPSetNormType()`
+@*/
+PC_SETTER(Eisenstat, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetEisenstat - Gets whether the Krylov method goes without products with the matrix
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetEisenstat()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetEisenstat()`
+@*/
+PC_GETTER(Eisenstat, PetscBool)
+
+/*@
    MatSyncILUSetSymmetric - Sets whether a matrix is factored as a symmetric one, by its upper triangle
 
    Logically Collective

@@ -73,6 +73,14 @@ PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsBAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsSBAIJ(Mat, PetscBool *);
 
+/* Eisenstat's trick (eisenstat.c). */
+typedef struct _SyncILUEisenstat *SyncILUEisenstat;
+PETSC_INTERN PetscErrorCode       SyncILUEisenstatSetUp(PC, Mat, SyncILUEisenstat *);
+PETSC_INTERN PetscErrorCode       SyncILUEisenstatDestroy(SyncILUEisenstat *);
+PETSC_INTERN PetscErrorCode       SyncILUEisenstatApply(SyncILUEisenstat, Vec, Vec);
+PETSC_INTERN PetscErrorCode       SyncILUEisenstatPreSolve(SyncILUEisenstat, KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode       SyncILUEisenstatPostSolve(SyncILUEisenstat, Vec, Vec);
+
 PETSC_INTERN PetscErrorCode PCCreate_SyncILU(PC);
 PETSC_INTERN PetscErrorCode MatGetFactor_SyncILU(Mat, MatFactorType, Mat *);
 

@@ -64,7 +64,8 @@ typedef struct {
   SyncILUTriangle L, U, LT, UT;       /* the last two are set up by the first transposed solve on several threads, UT of a half with the plan */
   PetscScalar    *work;               /* right-hand sides in the order of the factorization, once a solve needs them */
   PetscInt        works;
-  PetscScalar    *sums; /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
+  PetscScalar    *split; /* two vectors for the operator of Eisenstat's trick, once somebody wants it */
+  PetscScalar    *sums;  /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
   PetscInt        threads;
   PetscInt        levels[2], width[2]; /* of L and U, -1 until wanted */
 } Host;
@@ -595,8 +596,14 @@ BLOCK_SIZES(SOLVE_SERIAL, SolveSerial, p->bs)
 
 static SolveSerialFunction *const solve_serial[FIXED + 1] = BLOCK_SIZES_TABLE(SolveSerial);
 
-static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
-                                 PetscMemType mem)
+/* Which of the two solves. */
+enum {
+  FIRST  = 1,
+  SECOND = 2
+};
+
+static PetscErrorCode SolveParts(SyncILUEngine e, int parts, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x,
+                                 PetscInt ldx)
 {
   Host                 *h = (Host *)e->data;
   const SyncILUPattern *p = &e->pattern;
@@ -609,7 +616,6 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
   SyncILUTriangle      *triangle[] = {transposed || half ? &h->UT : &h->L, transposed && !half ? &h->LT : &h->U};
 
   PetscFunctionBegin;
-  PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
   if (out && h->works < PetscMin(block, nrhs)) {
     h->works = PetscMin(block, nrhs);
     PetscCall(PetscFree(h->work));
@@ -655,17 +661,17 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
     second.map   = triangle[1]->map;
     second.dinv  = transposed || half ? NULL : h->dinv;
     second.scale = half ? h->dinv : NULL;
-    second.b     = y;
-    second.in    = NULL;
-    second.ldb   = ldy;
+    if (parts & FIRST) {
+      second.b   = y;
+      second.in  = NULL;
+      second.ldb = ldy;
+    }
     if (threads == 1) {
-      if (half) {
-        SolveHalfSerial(p, h, bb, y);
-        SolveSome(&second, NULL, 0, n, 0);
-      } else if (transposed) (*solve_serial[BLOCK_SIZES_INDEX(bs)])(p, h, bb, y, h->sums);
+      if (transposed && !half) (*solve_serial[BLOCK_SIZES_INDEX(bs)])(p, h, bb, y, h->sums);
       else {
-        SolveSome(&first, NULL, 0, n, 0);
-        SolveSome(&second, NULL, 0, n, 0);
+        if (parts & FIRST && half) SolveHalfSerial(p, h, bb, y);
+        else if (parts & FIRST) SolveSome(&first, NULL, 0, n, 0);
+        if (parts & SECOND) SolveSome(&second, NULL, 0, n, 0);
       }
     }
 #if defined(_OPENMP)
@@ -674,10 +680,10 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
       SyncILUTriangleBegin(second.tri);
   #pragma omp parallel num_threads((int)threads)
       {
-        SolveShare(&first);
-        /* the second solve overwrites what rows of the first one still read */
+        if (parts & FIRST) SolveShare(&first);
+          /* the second solve overwrites what rows of the first one still read */
   #pragma omp barrier
-        SolveShare(&second);
+        if (parts & SECOND) SolveShare(&second);
       }
     }
 #endif
@@ -689,6 +695,124 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
       }
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
+                                 PetscMemType mem)
+{
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
+  PetscCall(SolveParts(e, FIRST | SECOND, trans, nrhs, b, ldb, x, ldx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Half_Host(SyncILUEngine e, PetscBool upper, const PetscScalar *b, PetscScalar *x)
+{
+  PetscFunctionBegin;
+  PetscCall(SolveParts(e, upper ? SECOND : FIRST, SYNCILU_NOTRANS, 1, b, e->n, x, e->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator of Eisenstat's trick (see src/eisenstat.c), as the threads see it. */
+typedef struct {
+  SyncILUTriangle   *L, *U;
+  const PetscScalar *lval, *uval, *dinv;
+  const PetscScalar *a, *v; /* the diagonal of the matrix, and the vector */
+  const PetscInt    *in;    /* where row i is in these; NULL: at i */
+  PetscScalar       *w, *s; /* by rows of the factor: what the first and the second solve find */
+  PetscScalar       *y;
+  PetscInt           n;
+} SplitJob;
+
+/* w = (I + D^-1 (U - D))^-1 v, the rows at positions first .. last - 1. */
+FOR_EACH_CALL void SplitUpper(const SplitJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscInt *in)
+{
+  const PetscInt *PETSC_RESTRICT ptr = job->U->ptr, *PETSC_RESTRICT col = job->U->col;
+  const PetscScalar *PETSC_RESTRICT val = job->uval;
+  PetscScalar                      *w   = job->w;
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i   = order ? order[q] : job->n - 1 - q;
+    PetscScalar    sum = 0.0;
+
+    if (!order) {
+      Prefetch(val + PetscMax(ptr[i] - PREFETCH, 0));
+      Prefetch(col + PetscMax(ptr[i] - PREFETCH, 0));
+    }
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) sum += val[k] * w[col[k]];
+    w[i] = job->v[in ? in[i] : i] - job->dinv[i] * sum;
+  }
+}
+
+/* s = L^-1 (D v + (a - 2 D) w), and y = D w + s. */
+FOR_EACH_CALL void SplitLower(const SplitJob *job, const PetscInt *order, PetscInt first, PetscInt last, const PetscInt *in)
+{
+  const PetscInt *PETSC_RESTRICT ptr = job->L->ptr, *PETSC_RESTRICT col = job->L->col;
+  const PetscScalar *PETSC_RESTRICT val = job->lval;
+  PetscScalar                      *s   = job->s;
+  const PetscInt                    nz  = ptr[job->n];
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt    i = order ? order[q] : q, at = in ? in[i] : i;
+    const PetscScalar d = 1.0 / job->dinv[i], w = job->w[i];
+    PetscScalar       sum = d * job->v[at] + (job->a[at] - 2.0 * d) * w;
+
+    if (!order) {
+      Prefetch(val + PetscMin(ptr[i] + PREFETCH, nz));
+      Prefetch(col + PetscMin(ptr[i] + PREFETCH, nz));
+    }
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) sum -= val[k] * s[col[k]];
+    s[i]       = sum;
+    job->y[at] = d * w + sum;
+  }
+}
+
+static void SplitUpperSome(const SplitJob *job, const PetscInt *order, PetscInt first, PetscInt last)
+{
+  if (order || job->in) SplitUpper(job, order, first, last, job->in);
+  else SplitUpper(job, NULL, first, last, NULL);
+}
+
+static void SplitLowerSome(const SplitJob *job, const PetscInt *order, PetscInt first, PetscInt last)
+{
+  if (order || job->in) SplitLower(job, order, first, last, job->in);
+  else SplitLower(job, NULL, first, last, NULL);
+}
+
+static PetscErrorCode Split_Host(SyncILUEngine e, const PetscScalar *a, const PetscScalar *v, PetscScalar *y)
+{
+  Host                 *h = (Host *)e->data;
+  const SyncILUPattern *p = &e->pattern;
+  const PetscInt        n = p->n, threads = Threads(&e->settings);
+  SplitJob              job = {.L = &h->L, .U = &h->U, .lval = h->lval, .uval = h->uval, .dinv = h->dinv, .a = a, .v = v, .in = p->row, .y = y, .n = n};
+
+  PetscFunctionBegin;
+  PetscCheck(p->bs == 1 && !p->half, PETSC_COMM_SELF, PETSC_ERR_PLIB, "For factors of points with both triangles");
+  if (!h->split) PetscCall(PetscMalloc1(2 * (size_t)n, &h->split));
+  job.w = h->split;
+  job.s = h->split + n;
+  if (threads == 1) {
+    SplitUpperSome(&job, NULL, 0, n);
+    SplitLowerSome(&job, NULL, 0, n);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(_OPENMP)
+  PetscCall(PreparePair(e, &h->L, &h->U));
+  SyncILUTriangleBegin(&h->U);
+  SyncILUTriangleBegin(&h->L);
+  #pragma omp parallel num_threads((int)threads)
+  {
+    SyncILUWalk walk = SyncILUWalkStart;
+    PetscInt    first, last;
+
+    while (SyncILUTriangleNext(&h->U, &walk, &first, &last)) SplitUpperSome(&job, h->U.order, first, last);
+      /* rows of L need the w of their own row alone, but tickets of U say nothing to those of L */
+  #pragma omp barrier
+    walk = SyncILUWalkStart;
+    while (SyncILUTriangleNext(&h->L, &walk, &first, &last)) SplitLowerSome(&job, h->L.order, first, last);
+  }
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -736,6 +860,7 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
   PetscCall(PetscFree(h->d));
   PetscCall(PetscFree(h->work));
   PetscCall(PetscFree(h->sums));
+  PetscCall(PetscFree(h->split));
   PetscCall(PetscFree(e->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -772,7 +897,7 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
     s->level_rows[i] = h->width[i] * e->pattern.bs;
   }
   s->threads = Threads(&e->settings);
-  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * h->works +
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * (h->works + (h->split ? 2 : 0)) +
                                                  (e->pattern.half ? e->n + (h->lval ? e->pattern.nl : 0) : 0) + (PetscInt64)h->threads * e->pattern.bs);
   s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -810,6 +935,8 @@ const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
                                           .excess     = Excess_Host,
                                           .factor     = Factor_Host,
                                           .solve      = Solve_Host,
+                                          .half       = Half_Host,
+                                          .split      = Split_Host,
                                           .values     = Values_Host,
                                           .statistics = Statistics_Host,
                                           .view       = View_Host};

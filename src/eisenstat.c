@@ -1,0 +1,297 @@
+/*
+   Eisenstat's trick for PCSYNCILU: where only diagonals have updates, matrix and preconditioner share their
+   off-diagonal parts, and an iteration takes the two triangular solves without a product with the matrix.
+
+   The factor is M = L D U' with the pivots D, unit lower L and unit upper U'. If updates change the diagonal
+   alone, L D and D U' have the off-diagonal entries of A, so that A = L D + D U' + (a - 2 D), a the diagonal of
+   A. The Krylov method solves B v = L^-1 b with B = L^-1 A U'^-1 and preconditioner D, and x = U'^-1 v:
+
+     with w = U'^-1 v:  B v = D w + L^-1 (D v + (a - 2 D) w).
+
+   S. C. Eisenstat, SIAM J. Sci. Stat. Comput. 2 (1981), section 2, for any D. As in PETSc's PCEISENSTAT, which
+   does it for SSOR, presolve puts B in the place of the operator and L^-1 b in that of the right-hand side, and
+   postsolve takes both away again.
+*/
+#include "syncilu_impl.h"
+#include <petsc/private/kspimpl.h>
+
+struct _SyncILUEisenstat {
+  PC        pc;
+  Mat       shell, A; /* B; and in its place, while it is the operator, what the preconditioner had */
+  Mat       F;        /* the factor, on loan */
+  Vec       a, dinv;  /* the diagonal of the matrix, the reciprocals of the pivots */
+  Vec       b[2];     /* what was there, of as many solves as may be nested */
+  PetscInt  analyses; /* of the factor whose pattern was looked at */
+  PetscBool ready;
+};
+
+static SyncILUEngine Engine(SyncILUEisenstat s)
+{
+  return ((Mat_SyncILU *)s->F->data)->engine;
+}
+
+static PetscErrorCode MatMult_Eisenstat(Mat B, Vec v, Vec y)
+{
+  SyncILUEisenstat   s;
+  SyncILUEngine      e;
+  const PetscScalar *a, *va;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(B, &s));
+  e = Engine(s);
+  PetscCall(PetscLogEventBegin(SYNCILU_Solve, s->F, v, y, 0));
+  PetscCall(VecGetArrayRead(s->a, &a));
+  PetscCall(VecGetArrayRead(v, &va));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall((*e->ops->split)(e, a, va, ya));
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArrayRead(v, &va));
+  PetscCall(VecRestoreArrayRead(s->a, &a));
+  PetscCall(PetscLogFlops(2.0 * ((PetscLogDouble)e->pattern.nl + (PetscLogDouble)e->pattern.nu) + 10.0 * (PetscLogDouble)e->pattern.n));
+  PetscCall(PetscLogEventEnd(SYNCILU_Solve, s->F, v, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = L^-1 b or x = (D U')^-1 b; x may be b. */
+static PetscErrorCode Half(SyncILUEisenstat s, PetscBool upper, Vec b, Vec x)
+{
+  SyncILUEngine      e = Engine(s);
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  if (b == x) {
+    PetscCall(VecGetArray(x, &xa));
+    PetscCall((*e->ops->half)(e, upper, xa, xa));
+    PetscCall(VecRestoreArray(x, &xa));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayWrite(x, &xa));
+  PetscCall((*e->ops->half)(e, upper, ba, xa));
+  PetscCall(VecRestoreArrayWrite(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Whether an update changes an entry beside the diagonal: one of row i by row k, for k in L of i and j in U of
+   k, where row i has j.
+*/
+static PetscErrorCode CheckUpdates(SyncILUEngine e)
+{
+  const SyncILUPattern *p = &e->pattern;
+  PetscInt             *mark, bad[3] = {-1, 0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(p->n, &mark));
+  for (PetscInt i = 0; i < p->n; i++) mark[i] = -1;
+  for (PetscInt i = 0; i < p->n && bad[0] < 0; i++) {
+    for (PetscInt e = p->lptr[i]; e < p->lptr[i + 1]; e++) mark[p->lcol[e]] = i;
+    for (PetscInt e = p->uptr[i]; e < p->uptr[i + 1]; e++) mark[p->ucol[e]] = i;
+    for (PetscInt e = p->lptr[i]; e < p->lptr[i + 1]; e++) {
+      for (PetscInt k = p->lcol[e], u = p->uptr[k]; u < p->uptr[k + 1]; u++) {
+        if (mark[p->ucol[u]] != i) continue; /* the diagonal is not marked */
+        bad[0] = p->row ? p->row[i] : i;
+        bad[1] = p->col ? p->col[p->ucol[u]] : p->ucol[u];
+        bad[2] = p->row ? p->row[k] : k;
+      }
+    }
+  }
+  PetscCall(PetscFree(mark));
+  PetscCheck(bad[0] < 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: only diagonals may have updates, but the entry of row %" PetscInt_FMT " and column %" PetscInt_FMT
+             " has one by row %" PetscInt_FMT,
+             bad[0], bad[1], bad[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the trick is not for. */
+static PetscErrorCode Check(SyncILUEisenstat s)
+{
+  PC                    pc = s->pc;
+  const Mat_SyncILU    *f  = (const Mat_SyncILU *)s->F->data;
+  const SyncILUEngine   e  = f->engine;
+  const SyncILUPattern *p  = &e->pattern;
+  PetscBool             aij;
+
+  PetscFunctionBegin;
+  PetscCheck(pc->mat == pc->pmat || pc->mat == s->shell, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &aij));
+  PetscCheck(aij && p->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for matrices of type %s, for aij alone",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCheck(!f->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is the same");
+  PetscCheck(e->ops->half && e->ops->split, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: backend %s has no triangular solves one by one; use -pc_syncilu_backend host", SyncILUBackends[e->ops->backend]);
+  if (p->row) {
+    for (PetscInt i = 0; i < p->n; i++)
+      PetscCheck(p->row[i] == p->col[i], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+                 "-pc_syncilu_eisenstat: rows and columns must have the same ordering, here row %" PetscInt_FMT " and column %" PetscInt_FMT
+                 " are %" PetscInt_FMT,
+                 p->row[i], p->col[i], i);
+  }
+  if (s->analyses != f->analyses + e->analyses) PetscCall(CheckUpdates(e));
+  s->analyses = f->analyses + e->analyses;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The preconditioner gets its operator back. Where it has got another one since, after an error, that one stays. */
+static PetscErrorCode Restore(SyncILUEisenstat s)
+{
+  PC pc = s->pc;
+
+  PetscFunctionBegin;
+  if (pc->mat == s->shell) {
+    PetscCall(MatDestroy(&pc->mat));
+    pc->mat = s->A;
+    s->A    = NULL;
+  }
+  PetscCall(MatDestroy(&s->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SyncILUEisenstatDestroy(SyncILUEisenstat *es)
+{
+  SyncILUEisenstat s = *es;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Restore(s));
+  PetscCall(MatDestroy(&s->shell));
+  PetscCall(VecDestroy(&s->a));
+  PetscCall(VecDestroy(&s->dinv));
+  PetscCall(VecDestroy(&s->b[0]));
+  PetscCall(VecDestroy(&s->b[1]));
+  PetscCall(PetscFree(*es));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEisenstatSetUp - takes a new factorization
+
+   Collective
+
+   Input Parameters:
++  pc - the preconditioner, on one rank
+.  F  - its factor
+-  es - NULL before the first time
+*/
+PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
+{
+  const PetscScalar    *dinv, *none;
+  const SyncILUPattern *p;
+  SyncILUEisenstat      s;
+  PetscScalar          *array;
+  VecType               type;
+  PetscMPIInt           size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCheck(size == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: for one rank, here are %d: their blocks lack entries of the matrix", size);
+  if (!*es) {
+    PetscCall(PetscNew(es));
+    (*es)->pc       = pc;
+    (*es)->analyses = -1;
+    PetscCall(MatCreateShell(PetscObjectComm((PetscObject)pc), pc->pmat->rmap->n, pc->pmat->cmap->n, pc->pmat->rmap->N, pc->pmat->cmap->N, *es, &(*es)->shell));
+    PetscCall(MatGetVecType(pc->pmat, &type));
+    PetscCall(MatSetVecType((*es)->shell, type));
+    PetscCall(MatShellSetOperation((*es)->shell, MATOP_MULT, (void (*)(void))MatMult_Eisenstat));
+    PetscCall(MatCreateVecs(pc->pmat, &(*es)->a, &(*es)->dinv));
+  }
+  s        = *es;
+  s->F     = F;
+  s->ready = PETSC_FALSE;
+  PetscCall(Check(s));
+  p = &Engine(s)->pattern;
+  PetscCall(MatGetDiagonal(pc->pmat, s->a));
+  PetscCall((*Engine(s)->ops->values)(Engine(s), &none, &none, &dinv));
+  PetscCall(VecGetArrayWrite(s->dinv, &array));
+  for (PetscInt i = 0; i < p->n; i++) array[p->row ? p->row[i] : i] = dinv[i];
+  PetscCall(VecRestoreArrayWrite(s->dinv, &array));
+  s->ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = D^-1 r, as long as B is the operator. */
+PetscErrorCode SyncILUEisenstatApply(SyncILUEisenstat s, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCheck(s && s->pc->mat == s->shell, s ? PetscObjectComm((PetscObject)s->pc) : PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: the preconditioner is one below a KSP alone, whose operator it changes");
+  PetscCall(VecPointwiseMult(z, r, s->dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v = U' x = x + D^-1 U x, from the matrix: entries of columns that come behind their row in the factor. */
+static PetscErrorCode MultUpper(SyncILUEisenstat s, Vec x, Vec v)
+{
+  const SyncILUPattern *p = &Engine(s)->pattern;
+  const PetscScalar    *uval, *lval, *dinv, *xa;
+  PetscScalar          *va;
+
+  PetscFunctionBegin;
+  PetscCall((*Engine(s)->ops->values)(Engine(s), &lval, &uval, &dinv));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(v, &va));
+  for (PetscInt i = 0; i < p->n; i++) {
+    const PetscInt at  = p->row ? p->row[i] : i;
+    PetscScalar    sum = 0.0;
+
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) sum += uval[k] * xa[p->row ? p->row[p->ucol[k]] : p->ucol[k]];
+    va[at] = xa[at] + dinv[i] * sum;
+  }
+  PetscCall(VecRestoreArrayWrite(v, &va));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Before the Krylov method. PETSc counts in presolvedone how many solves with this preconditioner are nested, as
+   where a Krylov method has another one estimate eigenvalues; the innermost has the same operator.
+*/
+PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec x)
+{
+  PC        pc = s->pc;
+  Vec      *keep;
+  PetscBool nonzero;
+
+  PetscFunctionBegin;
+  PetscCheck(!ksp->transpose_solve, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for transposed solves");
+  if (!s->ready || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->mat != s->shell) {
+    PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
+    PetscCall(MatDestroy(&s->A));
+    PetscCall(PetscObjectReference((PetscObject)s->shell));
+    s->A    = pc->mat;
+    pc->mat = s->shell;
+  }
+  keep = &s->b[PetscMax(1, pc->presolvedone) - 1];
+  if (!*keep) PetscCall(VecDuplicate(b, keep));
+  PetscCall(KSPGetInitialGuessNonzero(ksp, &nonzero));
+  if (nonzero) {
+    PetscCall(VecCopy(x, *keep));
+    PetscCall(MultUpper(s, *keep, x));
+  }
+  PetscCall(VecCopy(b, *keep));
+  PetscCall(Half(s, PETSC_FALSE, *keep, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After it: x = U'^-1 v = (D U')^-1 D v. */
+PetscErrorCode SyncILUEisenstatPostSolve(SyncILUEisenstat s, Vec b, Vec x)
+{
+  PC pc = s->pc;
+
+  PetscFunctionBegin;
+  if (pc->mat != s->shell) PetscFunctionReturn(PETSC_SUCCESS); /* the factorization had failed */
+  /* one solve is nested less already */
+  PetscCall(VecCopy(s->b[pc->presolvedone], b));
+  PetscCall(VecPointwiseDivide(x, x, s->dinv));
+  PetscCall(Half(s, PETSC_TRUE, x, x));
+  if (!pc->presolvedone) PetscCall(Restore(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

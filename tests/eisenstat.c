@@ -1,0 +1,409 @@
+static char help[] = "Eisenstat's trick below Krylov methods, and the two triangular solves one by one.\n\n";
+
+#include "check.h"
+
+static const char *const patterns[] = {"5pt:23x17", "7pt:9x8x7", "tridiagonal:400", "bidiagonal:100", "arrow:120", "diagonal:33", "diagonal:1"};
+
+/* A test matrix, or with its transpose added a symmetric one. */
+static PetscErrorCode Generate(const char *pattern, PetscBool symmetric, PetscRandom rand, Mat *A)
+{
+  Mat B;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix(pattern, 0, rand, A));
+  if (symmetric) {
+    PetscCall(MatTranspose(*A, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatAXPY(*A, 1.0, B, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  const char *ksp, *ordering;
+  KSPNormType norm;
+  PCSide      side;
+  PetscReal   relax;
+  PetscInt    threads;
+  PetscBool   guess; /* a nonzero one */
+} Way;
+
+static PetscErrorCode Solver(Mat A, const Way *way, PetscBool trick, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBegin;
+  PetscCall(SolverCreate(A, SYNCILU_BACKEND_HOST, ksp, &pc));
+  PetscCall(KSPSetType(*ksp, way->ksp));
+  PetscCall(KSPSetNormType(*ksp, way->norm));
+  PetscCall(KSPSetPCSide(*ksp, way->side));
+  PetscCall(KSPSetInitialGuessNonzero(*ksp, way->guess));
+  PetscCall(KSPSetTolerances(*ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(PCFactorSetMatOrderingType(pc, way->ordering));
+  PetscCall(PCSyncILUSetRelax(pc, way->relax));
+  PetscCall(PCSyncILUSetThreads(pc, way->threads));
+  PetscCall(PCSyncILUSetEisenstat(pc, trick));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves for random right-hand sides with the trick and without: iterations, the true residual, the right-hand side as it was. */
+static PetscErrorCode TestWay(Mat A, const Way *way, PetscBool same, const char *name, PetscRandom rand)
+{
+  KSP       ksp[2];
+  Vec       b, keep, x, r;
+  char      what[256];
+  PetscInt  its[2];
+  PetscReal norm, residual;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s, norm %s, relax %g, %s, %" PetscInt_FMT " threads, guess %d", name, way->ksp, KSPNormTypes[way->norm],
+                          (double)way->relax, way->ordering, way->threads, way->guess));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &keep));
+  PetscCall(VecDuplicate(b, &r));
+  for (int k = 0; k < 2; k++) PetscCall(Solver(A, way, (PetscBool)k, &ksp[k]));
+  for (int solve = 0; solve < 2; solve++) {
+    if (solve) { /* other values in the same pattern */
+      PetscCall(MatScale(A, 1.5));
+      PetscCall(MatShift(A, 0.25));
+    }
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(VecCopy(b, keep));
+    PetscCall(VecNorm(b, NORM_2, &norm));
+    for (int k = 0; k < 2; k++) {
+      KSPConvergedReason reason;
+      Mat                Amat;
+      PetscBool          equal;
+
+      PetscCall(VecSet(x, way->guess ? 0.3 : 0.0));
+      PetscCall(KSPSolve(ksp[k], b, x));
+      PetscCall(KSPGetIterationNumber(ksp[k], &its[k]));
+      PetscCall(KSPGetConvergedReason(ksp[k], &reason));
+      PetscCall(MatMult(A, x, r));
+      PetscCall(VecAYPX(r, -1.0, b));
+      PetscCall(VecNorm(r, NORM_2, &residual));
+      CHECK(reason > 0 && residual <= 1e-8 * norm, "%s: solve %d, trick %d: reason %d, residual %g", what, solve, k, (int)reason, (double)(residual / norm));
+      PetscCall(VecEqual(b, keep, &equal));
+      PetscCall(KSPGetOperators(ksp[k], &Amat, NULL));
+      CHECK(equal && Amat == A, "%s: the right-hand side or the operator is another one after the solve", what);
+    }
+    CHECK(!same || PetscAbsInt(its[0] - its[1]) <= 1, "%s: %" PetscInt_FMT " iterations, without the trick %" PetscInt_FMT, what, its[1], its[0]);
+  }
+  for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&keep));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestKrylov(PetscRandom rand)
+{
+  const Way symmetric[] = {
+    {KSPCG,        MATORDERINGNATURAL, KSP_NORM_NATURAL,        PC_LEFT, 0.0,  1, PETSC_FALSE},
+    {KSPCG,        MATORDERINGNATURAL, KSP_NORM_NATURAL,        PC_LEFT, 0.95, 3, PETSC_FALSE},
+    {KSPCG,        MATORDERINGRCM,     KSP_NORM_NATURAL,        PC_LEFT, 0.5,  1, PETSC_TRUE },
+    {KSPCG,        MATORDERINGBMC,     KSP_NORM_NATURAL,        PC_LEFT, 0.0,  2, PETSC_FALSE},
+    {KSPCG,        MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED, PC_LEFT, 0.0,  1, PETSC_TRUE },
+    {KSPCHEBYSHEV, MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED, PC_LEFT, 0.0,  1, PETSC_FALSE}
+  };
+  const Way any[] = {
+    {KSPGMRES,  MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED,   PC_LEFT,  0.0, 1, PETSC_FALSE},
+    {KSPGMRES,  MATORDERINGRCM,     KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 0.5, 2, PETSC_TRUE },
+    {KSPBCGS,   MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED,   PC_LEFT,  0.0, 2, PETSC_TRUE },
+    {KSPFGMRES, MATORDERINGND,      KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 0.0, 1, PETSC_FALSE}
+  };
+
+  PetscFunctionBegin;
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(patterns); p++) {
+    for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(symmetric) + PETSC_STATIC_ARRAY_LENGTH(any); w++) {
+      const PetscBool spd = (PetscBool)(w < PETSC_STATIC_ARRAY_LENGTH(symmetric));
+      const Way      *way = spd ? &symmetric[w] : &any[w - PETSC_STATIC_ARRAY_LENGTH(symmetric)];
+      PetscBool       same;
+      Mat             A;
+
+      if (PetscDefined(USE_COMPLEX) && spd) continue; /* symmetric, not Hermitian */
+      PetscCall(Generate(patterns[p], spd, rand, &A));
+      PetscCall(PetscStrcmp(way->ksp, KSPCG, &same));
+      same = (PetscBool)(same && way->norm == KSP_NORM_NATURAL);
+      /* in other orderings an arrow or a grid has updates of other entries */
+      if (strcmp(way->ordering, MATORDERINGNATURAL) && strncmp(patterns[p], "tridiagonal", 11) && strncmp(patterns[p], "diagonal", 8)) {
+        KSP            ksp;
+        PetscErrorCode ierr;
+
+        PetscCall(Solver(A, way, PETSC_TRUE, &ksp));
+        QUIETLY(ierr, KSPSetUp(ksp));
+        if (ierr)
+          CHECK(ierr == PETSC_ERR_SUP && strstr(check_message, "only diagonals may have updates"), "%s, %s: %s", patterns[p], way->ordering, check_message);
+        else PetscCall(TestWay(A, way, same, patterns[p], rand));
+        PetscCall(KSPDestroy(&ksp));
+      } else PetscCall(TestWay(A, way, same, patterns[p], rand));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator that the Krylov method has, against the matrix between the two solves. */
+typedef struct {
+  Mat       A, F;
+  Vec       v, y;
+  PetscReal difference;
+  PetscInt  times;
+} Monitored;
+
+static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal norm, void *context)
+{
+  Monitored *m = (Monitored *)context;
+  Mat        B;
+  PC         pc;
+  Vec        dv, want;
+  PetscReal  difference;
+
+  PetscFunctionBegin;
+  (void)norm;
+  if (it != 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(ksp, &B, NULL));
+  CHECK(B != m->A, "the Krylov method has the matrix itself");
+  PetscCall(MatMult(B, m->v, m->y));
+  PetscCall(VecDuplicate(m->v, &dv));
+  PetscCall(VecDuplicate(m->v, &want));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(VecSet(dv, 1.0));
+  PetscCall(PCApply(pc, dv, want)); /* the reciprocal pivots */
+  PetscCall(VecPointwiseDivide(dv, m->v, want));
+  PetscCall(MatBackwardSolve(m->F, dv, want)); /* U'^-1 v = (D U')^-1 D v */
+  PetscCall(MatMult(m->A, want, dv));
+  PetscCall(MatForwardSolve(m->F, dv, want));
+  PetscCall(CheckDifference(m->y, want, &difference));
+  m->difference = PetscMax(m->difference, difference);
+  m->times++;
+  PetscCall(VecDestroy(&dv));
+  PetscCall(VecDestroy(&want));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestOperator(PetscRandom rand)
+{
+  PetscFunctionBegin;
+  for (size_t p = 0; p < 3; p++) {
+    const Way way = {KSPGMRES, MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED, PC_LEFT, p ? 0.7 : 0.0, 1 + (PetscInt)p, PETSC_FALSE};
+    Monitored m;
+    KSP       ksp;
+    PC        pc;
+    Vec       b, x;
+
+    PetscCall(PetscMemzero(&m, sizeof(m)));
+    PetscCall(Generate(patterns[p], PETSC_FALSE, rand, &m.A));
+    PetscCall(Solver(m.A, &way, PETSC_TRUE, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(PCFactorGetMatrix(pc, &m.F));
+    PetscCall(MatCreateVecs(m.A, &x, &b));
+    PetscCall(VecDuplicate(b, &m.v));
+    PetscCall(VecDuplicate(b, &m.y));
+    PetscCall(VecSetRandom(m.v, rand));
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(KSPMonitorSet(ksp, Monitor, &m, NULL));
+    PetscCall(KSPSolve(ksp, b, x));
+    CHECK(m.times == 1 && m.difference <= 1e-12, "%s: the operator differs by %g from L^-1 A U'^-1", patterns[p], (double)m.difference);
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&m.v));
+    PetscCall(VecDestroy(&m.y));
+    PetscCall(MatDestroy(&m.A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the trick is not for, each with its reason; and that all goes on afterwards. */
+static PetscErrorCode TestRefusals(PetscRandom rand)
+{
+  const Way          way = {KSPGMRES, MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED, PC_LEFT, 0.0, 1, PETSC_FALSE};
+  char               view[8192];
+  KSP                ksp;
+  PC                 pc;
+  Mat                A, B, C, X, Y;
+  Vec                b, x, keep, left, right;
+  PetscBool          flag, equal;
+  KSPConvergedReason reason;
+  PetscErrorCode     ierr;
+
+  PetscFunctionBegin;
+  PetscCall(Generate("27pt:4x3x3", PETSC_FALSE, rand, &A));
+  PetscCall(Solver(A, &way, PETSC_TRUE, &ksp));
+  CHECK_ERROR(KSPSetUp(ksp), PETSC_ERR_SUP, "only diagonals may have updates, but the entry of row 1 and column");
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+
+  PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, rand, &A));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &keep));
+  PetscCall(VecSetRandom(b, rand));
+  PetscCall(VecCopy(b, keep));
+  PetscCall(Solver(A, &way, PETSC_TRUE, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPSetOperators(ksp, B, A));
+  CHECK_ERROR(KSPSetUp(ksp), PETSC_ERR_SUP, "Amat and Pmat must be the same");
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(PCSyncILUSetSymmetric(pc, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_STRUCTURALLY_SYMMETRIC, PETSC_TRUE));
+  CHECK_ERROR(KSPSetUp(ksp), PETSC_ERR_SUP, "not with -pc_syncilu_symmetric");
+  PetscCall(PCSyncILUSetSymmetric(pc, PETSC_FALSE));
+  /* where there is no GPU, nor a backend for one, that is the error */
+  PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_CUDA));
+  QUIETLY(ierr, KSPSetUp(ksp));
+  CHECK(ierr && (strstr(check_message, "one by one; use -pc_syncilu_backend host") || strstr(check_message, "-pc_syncilu_backend cuda")), "on a GPU: %s",
+        check_message);
+  PetscCall(PCSyncILUSetBackend(pc, SYNCILU_BACKEND_HOST));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(MatCreateVecs(A, &left, &right)); /* which stay locked after errors */
+  PetscCall(VecSet(right, 1.0));
+  CHECK_ERROR(PCApply(pc, right, left), PETSC_ERR_SUP, "below a KSP alone");
+  CHECK_ERROR(PCApplyTranspose(pc, right, left), PETSC_ERR_SUP, "transposed solves");
+  CHECK_ERROR(PCApplySymmetricLeft(pc, right, left), PETSC_ERR_SUP, "from both sides");
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, 60, 3, NULL, &X));
+  PetscCall(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &Y));
+  PetscCall(MatAssemblyBegin(X, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(X, MAT_FINAL_ASSEMBLY));
+  CHECK_ERROR(PCMatApply(pc, X, Y), PETSC_ERR_SUP, "several right-hand sides");
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Y));
+  CHECK_ERROR(KSPSolveTranspose(ksp, right, left), PETSC_ERR_SUP, "not for transposed solves");
+  PetscCall(VecDestroy(&left));
+  PetscCall(VecDestroy(&right));
+  PetscCall(PCSyncILUGetEisenstat(pc, &flag));
+  CHECK(flag, "the getter says no");
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, sizeof(view)));
+  CHECK(strstr(view, "Eisenstat's trick"), "the view has no word of it:\n%s", view);
+  PetscCall(KSPDestroy(&ksp)); /* with the operator of the solve that ended by an error */
+
+  PetscCall(Solver(A, &way, PETSC_FALSE, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_syncilu_eisenstat", NULL));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_syncilu_eisenstat"));
+  PetscCall(PCSyncILUGetEisenstat(pc, &flag));
+  CHECK(flag, "the option is not heard");
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(PCSyncILUSetEisenstat(pc, PETSC_FALSE)); /* and without it again */
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(PCSyncILUSetEisenstat(pc, PETSC_TRUE));
+  /* a pivot of zero, and then values without one */
+  PetscCall(MatSetValue(A, 0, 0, 0.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(VecEqual(b, keep, &equal));
+  CHECK(reason == KSP_DIVERGED_PC_FAILED && equal, "a pivot of zero: reason %d, right-hand side as it was %d", (int)reason, equal);
+  PetscCall(KSPGetOperators(ksp, &C, NULL));
+  CHECK(C == A, "a pivot of zero: the operator is another one");
+  PetscCall(MatCopy(B, A, SAME_NONZERO_PATTERN));
+  PetscCall(KSPSolve(ksp, b, x)); /* which in PETSc 3.18 ends with the NaN of the one before, whatever the preconditioner */
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  CHECK(reason > 0, "after a pivot of zero: reason %d", (int)reason);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&keep));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One after the other the two solves are the whole; of ICC they are PETSc's, whose ICC is for natural orderings. */
+static PetscErrorCode TestHalves(PetscRandom rand)
+{
+  const char *const all[]    = {"7pt:6x5x4", "27pt:4x4x3", "random:200", "tridiagonal:50"};
+  const char *const orders[] = {MATORDERINGNATURAL, MATORDERINGRCM};
+
+  PetscFunctionBegin;
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(all); p++) {
+    for (int how = 0; how < 8; how++) {
+      const PetscBool symmetric = (PetscBool)(how & 1);
+      Mat             A, F, B, G;
+      PC              pc;
+      Vec             b, x, y, z;
+      PetscReal       difference;
+
+      if (PetscDefined(USE_COMPLEX) && symmetric) continue;
+      PetscCall(Generate(all[p], symmetric, rand, &A));
+      PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_HOST, &pc));
+      PetscCall(PCFactorSetMatOrderingType(pc, orders[how >> 1 & 1]));
+      PetscCall(PCSyncILUSetSymmetric(pc, symmetric));
+      PetscCall(PCSyncILUSetThreads(pc, how & 4 ? 3 : 1));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecDuplicate(b, &y));
+      PetscCall(VecDuplicate(b, &z));
+      PetscCall(VecSetRandom(b, rand));
+      PetscCall(MatSolve(F, b, x));
+      PetscCall(MatForwardSolve(F, b, y));
+      PetscCall(MatBackwardSolve(F, y, z));
+      PetscCall(CheckDifference(z, x, &difference));
+      CHECK(difference <= 1e-13, "%s, %d: the two solves one by one differ by %g", all[p], how, (double)difference);
+      PetscCall(PCApplySymmetricLeft(pc, b, z));
+      PetscCall(CheckDifference(z, y, &difference));
+      CHECK(difference == 0.0, "%s, %d: the left part differs by %g", all[p], how, (double)difference);
+      PetscCall(PCApplySymmetricRight(pc, y, z));
+      PetscCall(CheckDifference(z, x, &difference));
+      CHECK(difference <= 1e-13, "%s, %d: the right part differs by %g", all[p], how, (double)difference);
+      if (symmetric && !(how & 2)) {
+        MatFactorInfo info;
+        IS            row, col;
+
+        PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+        PetscCall(MatConvert(A, MATSEQSBAIJ, MAT_INITIAL_MATRIX, &B));
+        PetscCall(MatGetFactor(B, MATSOLVERPETSC, MAT_FACTOR_ICC, &G));
+        PetscCall(MatGetOrdering(B, MATORDERINGNATURAL, &row, &col));
+        PetscCall(MatFactorInfoInitialize(&info));
+        info.fill = 1.0;
+        PetscCall(MatICCFactorSymbolic(G, B, row, &info));
+        PetscCall(MatCholeskyFactorNumeric(G, B, &info));
+        PetscCall(MatForwardSolve(G, b, z));
+        PetscCall(CheckDifference(y, z, &difference));
+        CHECK(difference <= 1e-12, "%s: PETSc's forward solve differs by %g", all[p], (double)difference);
+        PetscCall(MatBackwardSolve(G, z, x));
+        PetscCall(MatBackwardSolve(F, z, y));
+        PetscCall(CheckDifference(y, x, &difference));
+        CHECK(difference <= 1e-12, "%s: PETSc's backward solve differs by %g", all[p], (double)difference);
+        PetscCall(ISDestroy(&row));
+        PetscCall(ISDestroy(&col));
+        PetscCall(MatDestroy(&G));
+        PetscCall(MatDestroy(&B));
+      }
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&y));
+      PetscCall(VecDestroy(&z));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  int         failed;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUInitializePackage());
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscRandomSetFromOptions(rand));
+  PetscCall(TestKrylov(rand));
+  PetscCall(TestOperator(rand));
+  PetscCall(TestRefusals(rand));
+  PetscCall(TestHalves(rand));
+  PetscCall(PetscRandomDestroy(&rand));
+  failed = CheckReport("eisenstat");
+  PetscCall(PetscFinalize());
+  return failed;
+}
