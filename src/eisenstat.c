@@ -13,7 +13,6 @@
    postsolve takes both away again.
 */
 #include "syncilu_impl.h"
-#include <petsc/private/kspimpl.h>
 
 struct _SyncILUEisenstat {
   PC        pc;

@@ -4,6 +4,7 @@
 #ifndef SYNCILU_IMPL_H
 #define SYNCILU_IMPL_H
 
+#include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
 #include <petsc/private/matimpl.h>
 #include "engine.h"
