@@ -15,13 +15,15 @@
 #include "syncilu_impl.h"
 
 struct _SyncILUEisenstat {
-  PC        pc;
-  Mat       shell, A; /* B; and in its place, while it is the operator, what the preconditioner had */
-  Mat       F;        /* the factor, on loan */
-  Vec       a, dinv;  /* the diagonal of the matrix, the reciprocals of the pivots */
-  Vec       b[2];     /* what was there, of as many solves as may be nested */
-  PetscInt  analyses; /* of the factor whose pattern was looked at */
-  PetscBool ready;
+  PC               pc;
+  Mat              shell, A; /* B; and in its place, while it is the operator, what the preconditioner had */
+  Mat              F;        /* the factor, on loan */
+  Vec              a, dinv;  /* the diagonal of the matrix, the reciprocals of the pivots */
+  Vec              b[2];     /* right-hand sides as they were, of solves within each other */
+  PetscInt         depth;    /* how many there are */
+  PetscInt         analyses; /* of the factor whose pattern was looked at */
+  PetscObjectState state;    /* of the matrix that was factored */
+  PetscBool        ready;
 };
 
 static SyncILUEngine Engine(SyncILUEisenstat s)
@@ -113,16 +115,13 @@ static PetscErrorCode Check(SyncILUEisenstat s)
   const Mat_SyncILU    *f  = (const Mat_SyncILU *)s->F->data;
   const SyncILUEngine   e  = f->engine;
   const SyncILUPattern *p  = &e->pattern;
-  PetscBool             aij;
 
   PetscFunctionBegin;
-  PetscCheck(pc->mat == pc->pmat || pc->mat == s->shell, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &aij));
-  PetscCheck(aij && p->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for matrices of type %s, for aij alone",
-             ((PetscObject)pc->pmat)->type_name);
+  PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
   PetscCheck(!f->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is the same");
+  PetscCheck(p->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
+             p->bs);
   PetscCheck(e->ops->half && e->ops->split, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: backend %s has no triangular solves one by one; use -pc_syncilu_backend host", SyncILUBackends[e->ops->backend]);
   if (p->row) {
@@ -204,8 +203,11 @@ PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
   s        = *es;
   s->F     = F;
   s->ready = PETSC_FALSE;
+  s->depth = 0; /* solves that ended by errors */
+  PetscCall(Restore(s));
   PetscCall(Check(s));
   p = &Engine(s)->pattern;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &s->state));
   PetscCall(MatGetDiagonal(pc->pmat, s->a));
   PetscCall((*Engine(s)->ops->values)(Engine(s), &none, &none, &dinv));
   PetscCall(VecGetArrayWrite(s->dinv, &array));
@@ -249,18 +251,27 @@ static PetscErrorCode MultUpper(SyncILUEisenstat s, Vec x, Vec v)
 }
 
 /*
-   Before the Krylov method. PETSc counts in presolvedone how many solves with this preconditioner are nested, as
-   where a Krylov method has another one estimate eigenvalues; the innermost has the same operator.
+   Before the Krylov method. One that has another one estimate eigenvalues gives it the same preconditioner, and so
+   its own operator.
 */
 PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec x)
 {
-  PC        pc = s->pc;
-  Vec      *keep;
-  PetscBool nonzero;
+  PC               pc = s->pc;
+  Vec             *keep;
+  PetscObjectState state;
+  MatNullSpace     null[2];
+  PetscBool        nonzero;
 
   PetscFunctionBegin;
   PetscCheck(!ksp->transpose_solve, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for transposed solves");
   if (!s->ready || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  PetscCheck(state == s->state, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: the matrix has changed since it was factored, and the operator is made of the factor; not with -ksp_reuse_preconditioner");
+  PetscCall(MatGetNullSpace(pc->pmat, &null[0]));
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &null[1]));
+  PetscCheck(!null[0] && !null[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: not for matrices with a null space, which the operator has elsewhere");
   if (pc->mat != s->shell) {
     PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
     PetscCall(MatDestroy(&s->A));
@@ -268,7 +279,9 @@ PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec 
     s->A    = pc->mat;
     pc->mat = s->shell;
   }
-  keep = &s->b[PetscMax(1, pc->presolvedone) - 1];
+  PetscCheck(s->depth < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(s->b), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: more than two solves with one preconditioner within each other");
+  keep = &s->b[s->depth++];
   if (!*keep) PetscCall(VecDuplicate(b, keep));
   PetscCall(KSPGetInitialGuessNonzero(ksp, &nonzero));
   if (nonzero) {
@@ -287,10 +300,9 @@ PetscErrorCode SyncILUEisenstatPostSolve(SyncILUEisenstat s, Vec b, Vec x)
 
   PetscFunctionBegin;
   if (pc->mat != s->shell) PetscFunctionReturn(PETSC_SUCCESS); /* the factorization had failed */
-  /* one solve is nested less already */
-  PetscCall(VecCopy(s->b[pc->presolvedone], b));
+  PetscCall(VecCopy(s->b[--s->depth], b));
   PetscCall(VecPointwiseDivide(x, x, s->dinv));
   PetscCall(Half(s, PETSC_TRUE, x, x));
-  if (!pc->presolvedone) PetscCall(Restore(s));
+  if (!s->depth) PetscCall(Restore(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

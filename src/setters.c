@@ -794,9 +794,9 @@ PC_GETTER(Symmetric, PetscBool)
    runs, solution and residual of a monitor are of that system too.
 
    PCSetUp() ends with PETSC_ERR_SUP where the trick cannot work, and says why: updates beside the diagonal,
-   several ranks, Amat other than Pmat, types other than aij, -pc_syncilu_symmetric, different orderings of rows
-   and columns, and so far on a GPU. So do transposed solves, several right-hand sides at a time, and PCApply()
-   outside of a `KSP`.
+   several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and columns,
+   and so far on a GPU. So do transposed solves, several right-hand sides at a time, matrices with a null space
+   or changed since they were factored, and PCApply() outside of a `KSP`.
 
 .seealso: `PCSYNCILU`, `PCEISENSTAT`, `PCSyncILUGetEisenstat()`, `PCSyncILUSetRelax()`, `KSPSetNormType()`
 @*/

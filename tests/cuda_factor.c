@@ -221,17 +221,18 @@ static PetscErrorCode TestPoints(PetscRandom rand)
 {
   const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_AUTO, SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_NONE};
   const struct {
-    const char *pattern;
+    const char *pattern, *ordering;
     PetscInt    least, step, levels, vector_size; /* sizes of points from the least on */
     PetscReal   relax;
   } points[] = {
-    {"7pt:5x4x3",    1, 1, 0, 0,  0.0},
-    {"random:60",    1, 1, 0, 16, 0.9},
-    {"7pt:4x3x3",    2, 3, 1, 32, 0.9},
-    {"15pt:4x4x4",   3, 4, 0, 8,  0.0},
-    {"denserow:290", 3, 9, 0, 0,  0.9},
-    {"denserow:130", 8, 1, 0, 0,  0.0},
-    {"classes:140",  2, 9, 0, 0,  0.0}
+    {"7pt:5x4x3",    MATORDERINGNATURAL, 1, 1, 0, 0,  0.0},
+    {"random:60",    MATORDERINGNATURAL, 1, 1, 0, 16, 0.9},
+    {"7pt:4x3x3",    MATORDERINGNATURAL, 2, 3, 1, 32, 0.9},
+    {"7pt:5x4x3",    MATORDERINGBMC,     3, 2, 1, 0,  0.0},
+    {"15pt:4x4x4",   MATORDERINGNATURAL, 3, 4, 0, 8,  0.0},
+    {"denserow:290", MATORDERINGNATURAL, 3, 9, 0, 0,  0.9},
+    {"denserow:130", MATORDERINGNATURAL, 8, 1, 0, 0,  0.0},
+    {"classes:140",  MATORDERINGNATURAL, 2, 9, 0, 0,  0.0}
   };
 
   PetscFunctionBegin;
@@ -246,7 +247,7 @@ static PetscErrorCode TestPoints(PetscRandom rand)
       PetscCall(GenerateBlocks(points[m].pattern, 0, size, rand, &B));
       PetscCall(MatConvert(B, MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
       PetscCall(MatDestroy(&B));
-      PetscCall(CaseCreate(A, MATORDERINGNATURAL, points[m].levels, points[m].relax, rand, &c));
+      PetscCall(CaseCreate(A, points[m].ordering, points[m].levels, points[m].relax, rand, &c));
       PetscCall(ValuesCreate(&c, &v));
       v.relax       = points[m].relax;
       v.vector_size = points[m].vector_size;
@@ -618,6 +619,7 @@ int main(int argc, char **argv)
 
   PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
   if (missing) return SKIPPED;
+  PetscCall(SyncILUInitializePackage()); /* for the ordering bmc */
   PetscCall(TestRelaxed(rand));
   PetscCall(TestPoints(rand));
   PetscCall(TestCancellation(rand));

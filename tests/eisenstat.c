@@ -229,6 +229,7 @@ static PetscErrorCode TestRefusals(PetscRandom rand)
   PetscBool          flag, equal;
   KSPConvergedReason reason;
   PetscErrorCode     ierr;
+  MatNullSpace       null;
 
   PetscFunctionBegin;
   PetscCall(Generate("27pt:4x3x3", PETSC_FALSE, rand, &A));
@@ -271,6 +272,11 @@ static PetscErrorCode TestRefusals(PetscRandom rand)
   CHECK_ERROR(PCMatApply(pc, X, Y), PETSC_ERR_SUP, "several right-hand sides");
   PetscCall(MatDestroy(&X));
   PetscCall(MatDestroy(&Y));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, NULL, &null));
+  PetscCall(MatSetNullSpace(A, null));
+  CHECK_ERROR(KSPSolve(ksp, right, left), PETSC_ERR_SUP, "null space");
+  PetscCall(MatSetNullSpace(A, NULL));
+  PetscCall(MatNullSpaceDestroy(&null));
   CHECK_ERROR(KSPSolveTranspose(ksp, right, left), PETSC_ERR_SUP, "not for transposed solves");
   PetscCall(VecDestroy(&left));
   PetscCall(VecDestroy(&right));
@@ -287,6 +293,22 @@ static PetscErrorCode TestRefusals(PetscRandom rand)
   PetscCall(PetscOptionsClearValue(NULL, "-pc_syncilu_eisenstat"));
   PetscCall(PCSyncILUGetEisenstat(pc, &flag));
   CHECK(flag, "the option is not heard");
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &C)); /* an operator that changes below a preconditioner that is kept */
+  PetscCall(KSPSetOperators(ksp, C, C));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(MatScale(C, 2.0));
+  PetscCall(MatCreateVecs(A, &left, &right));
+  PetscCall(VecSet(right, 1.0));
+  CHECK_ERROR(KSPSolve(ksp, right, left), PETSC_ERR_SUP, "the matrix has changed since it was factored");
+  PetscCall(VecDestroy(&left));
+  PetscCall(VecDestroy(&right));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&C));
+  PetscCall(Solver(A, &way, PETSC_TRUE, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(PCSyncILUSetEisenstat(pc, PETSC_FALSE)); /* and without it again */
   PetscCall(KSPSetUp(ksp));
