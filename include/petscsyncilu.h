@@ -59,8 +59,8 @@ typedef enum {
 .  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
 .  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              of more than 255 entries are shared by many warps
--  SYNCILU_UPDATE_BSR      - 32 lanes have a point: up to 8 successive rows of one pattern, as unknowns of a point of
-                             a mesh are, which are updated together, block by block
+-  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, as those of the unknowns of
+                             a point of a mesh, which are updated together, block by block
 
    Level: advanced
 
@@ -75,9 +75,11 @@ typedef enum {
    to compare with. A level waits for the whole level before. With `SYNCILU_ANALYSIS_NONE` rows go by their
    earliest levels.
 
-   `SYNCILU_UPDATE_BSR` finds the points in the pattern of the matrix as it is factored, with the ordering and
-   with fill: all rows of a point have the same columns, and these come in points too. All points have the same
-   number of rows, the largest that is possible; where there are none it is one. Blocks of `MATBAIJ` are points.
+   `SYNCILU_UPDATE_BSR` finds the inodes in the pattern of the matrix as it is factored, with the ordering and
+   with fill: all rows of an inode have the same columns, and these come in the same groups. All inodes have the
+   same number of rows, the largest that is possible up to 8 and divides the number of rows; where a single row
+   is another one that is 1, and the strategy has nothing to win. The view says how many. Blocks of `MATBAIJ` are
+   inodes, or if they have more than 8 rows several of them, as far as their size has divisors.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
@@ -127,7 +129,7 @@ typedef enum {
                             padded to the same length
 .  SYNCILU_SOLVE_CLUSTER  - the same by one cluster of thread blocks, which push values into each other's shared
                             memory, for levels of few rows; needs compute capability 9.0
--  SYNCILU_SOLVE_BSR      - 8 to 32 lanes a point, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
+-  SYNCILU_SOLVE_BSR      - 8 to 32 lanes an inode, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
                             U; transposed as with ell
 
    Level: advanced

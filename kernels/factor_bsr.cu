@@ -1,13 +1,13 @@
 /*
-   Update strategy bsr: the factorization by points, a warp a point, on the pattern of the rows.
+   Update strategy bsr: the factorization by inodes, a warp an inode, on the pattern of the rows.
 
-   All rows of a point wait for the same reference rows, which are points again, and update the same entries.
-   So a lane has a column of a reference point, reads its u' once, looks up once where its own rows have that
-   column, and updates all of them. Within a point rows wait for each other in registers. An entry gets its
-   updates in the order that the factorization by rows gives them.
+   All rows of an inode wait for the same reference rows, which are inodes again, and update the same entries.
+   So a lane has a column of a reference inode, reads its u' once, looks up once where the rows of the warp's
+   inode have that column, and updates all of them. Within an inode rows wait for each other in registers. An
+   entry gets its updates reference inode by reference inode, and of each row by row.
 
-     for each point k before point i, in order:   W_ik = (W_ik) (I + U'_kk)^-1, W_ij -= W_ik U'_kj
-     then within the point, row after row:        d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
+     for each reference inode k of inode i:    W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj
+     then within the inode, row after row:     d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
 
    The form is that of factor_rows.cuh: A = (W + D)(I + U'), each u' its own flag.
 */
@@ -22,19 +22,19 @@ using namespace syncilu;
 namespace
 {
 
-/* Columns of a reference point that a lane has at once. */
+/* Columns of a reference inode that a lane has at once. */
 constexpr int AT_ONCE = 2;
 
-/* Where a reference point stands in the pattern: its first entry, its diagonal, its end. */
+/* Where a reference inode stands in the pattern: its first entry, its diagonal, its end. */
 struct Reference {
   int begin, diag, end;
 };
 
-/* What shared memory has of the point of a warp. */
+/* What shared memory has of the inode of a warp. */
 template <typename V>
 struct Room {
   V         *w;      /* its rows, unless they are too long */
-  V         *inside; /* U' between the rows of a reference point */
+  V         *inside; /* U' between the rows of a reference inode */
   Reference *reference;
   int       *table;
   int        stride; /* of the rows */
@@ -56,7 +56,7 @@ struct Room {
   }
 };
 
-/* A part of a reference point, whose columns have been asked for. */
+/* A part of a reference inode, whose columns have been asked for. */
 struct Part {
   int       source; /* the entry that names it, -1: none */
   int       first;  /* its first column of this part, counted from the diagonal block's end */
@@ -64,13 +64,13 @@ struct Part {
   Reference row;
 };
 
-/* A part of a reference point, whose values have been asked for. */
+/* A part of a reference inode, whose values have been asked for. */
 template <typename V, int B>
 struct Step {
   int source;
   int place[AT_ONCE]; /* where the own rows have the lane's columns, -1: nowhere */
   int at[AT_ONCE];    /* where U' of the first row has them */
-  int width;          /* from row to row of the reference point */
+  int width;          /* from row to row of the reference inode */
   int inner;          /* where U' between its rows stands, as a block of B by B with that width; -1 where that is known */
   V   u[AT_ONCE][B], inside[2];
 };
@@ -81,15 +81,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
   extern __shared__ __align__(16) unsigned char shared[];
   V *const val = (V *)f.val, *const pivot = (V *)f.pivot;
   const int lane                    = threadIdx.x & 31;
-  const int *__restrict__ const ptr = m.points.pattern.ptr, *__restrict__ const col = m.points.pattern.col, *__restrict__ const diag = m.points.pattern.diag;
+  const int *__restrict__ const ptr = m.inodes.pattern.ptr, *__restrict__ const col = m.inodes.pattern.col, *__restrict__ const diag = m.inodes.pattern.diag;
   const Ticket t = take_ticket(f.ticket);
 
   if (t >= (Ticket)f.tasks) return;
   const Room<V>     room(shared + (threadIdx.x >> 5) * Room<V>::bytes(B, m.shared, m.lower), B, m.shared, m.lower);
-  const int         point = f.order[t], begin = ptr[point], nl = diag[point] - begin, entries = ptr[point + 1] - begin, len = entries * B;
+  const int         inode = f.order[t], begin = ptr[inode], nl = diag[inode] - begin, entries = ptr[inode + 1] - begin, len = entries * B;
   const size_t      own    = (size_t)begin * (B * B); /* where the first row begins on the pattern of the rows */
   const bool        fits   = entries <= m.shared;
-  V *const          w      = fits ? room.w : (V *)m.scratch + (size_t)m.begin[point] * (B * B);
+  V *const          w      = fits ? room.w : (V *)m.scratch + (size_t)m.begin[inode] * (B * B);
   const int         stride = fits ? room.stride : len;
   const ColumnTable table(room.table, SyncILUTableBits(m.shared));
   Sum<V>            dropped[B]; /* by relaxation */
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
   if (fits) table.fill(col + begin, entries, lane, 32);
   __syncwarp(); /* rows, references and table are there for all lanes */
 
-  /* which of the reference points comes next, and from which column on */
+  /* which of the reference inodes comes next, and from which column on */
   int  s = 0, first = 0;
   Part part;
   auto look = [&]() {
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
     ask(next);
     while (__any_sync(FULL, missing(now))) again(now);
     V *const multiplier = w + now.source * B;
-    if (B > 1 && now.inner >= 0) { /* the multipliers of the rows of the reference point, one after the other */
+    if (B > 1 && now.inner >= 0) { /* the multipliers of the rows of the reference inode, one after the other */
 #pragma unroll
       for (int k = 0; k < 2; k++) {
         if (k * 32 + lane < B * B) room.inside[k * 32 + lane] = now.inside[k];
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
         w[i * stride + now.place[k]] = x;
       }
     }
-    __syncwarp(); /* this reference point's updates come before the next one's */
+    __syncwarp(); /* this reference inode's updates come before the next one's */
   }
   if (RELAX) { /* what is dropped is all that the reference rows hold less what has just been used */
     for (int q = lane; __any_sync(FULL, q < nl * B); q += 32) {
@@ -266,13 +266,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
   }
 
   /*
-     From the diagonal on a lane has a column, of all rows. The first B columns are those of the point itself:
+     From the diagonal on a lane has a column, of all rows. The first B columns are those of the inode itself:
      from them come the pivots, and the multipliers of the rows behind one another.
   */
   const int upper = len - nl * B;
   V         inverse[B], l[B][B], size[B], own_found = 0, own_d = 0; /* the last two: of the row of the lane */
   Sum<V>    sum[B];
-  int       lost = B; /* the first row that would not come out as it is on the host, where U is not divided by its pivots */
+  int       lost = B; /* the first row with a u' that has left the range of numbers where u has not, which the host has */
 
 #pragma unroll
   for (int p = 0; p < B; p++) {
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
         for (int i = p + 1; i < B; i++) v[i] -= l[i][p] * u;
       }
     }
-    if (mine && q < B) { /* W within the point */
+    if (mine && q < B) { /* W within the inode */
 #pragma unroll
       for (int i = 1; i < B; i++)
         if (i > q) val[own + (size_t)i * len + nl * B + q] = v[i];
@@ -325,7 +325,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
   }
 #pragma unroll
   for (int p = 0; p < B; p++) {
-    const int row = point * B + p;
+    const int row = inode * B + p;
 
     if (f.size) size[p] = sum_lanes<5>(size[p]); /* after a division by a pivot of zero nobody knows it any more */
     if (lane != p) continue;
@@ -337,7 +337,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
     if (f.size) ((V *)f.size)[row] = size[p];
     (void)judge(f.piv, row, own_found, f.status);
   }
-  if (lost < B) report(&f.status->row, point * B + lost);
+  if (lost < B) report(&f.status->row, inode * B + lost);
 #pragma unroll
   for (int i = 0; i < B; i++) {
     for (int q = lane; q < nl * B; q += 32) val[own + (size_t)i * len + q] = w[i * stride + q];
@@ -348,7 +348,7 @@ template <typename V, int B>
 cudaError_t launch_bsr(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrFactor &m, cudaStream_t stream)
 {
   if constexpr (B > 1) {
-    if (m.points.size < B) return launch_bsr<V, B - 1>(f, m, stream);
+    if (m.inodes.size < B) return launch_bsr<V, B - 1>(f, m, stream);
   }
   const size_t   bytes = m.warps * Room<V>::bytes(B, m.shared, m.lower);
   const unsigned grid  = blocks_for(f.tasks, m.warps);
@@ -367,7 +367,7 @@ size_t SyncILUKernelFactorBsrBytes(int size, int entries, int lower)
 
 cudaError_t SyncILUKernelFactorBsr(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrFactor m, cudaStream_t stream)
 {
-  if (type != SYNCILU_DOUBLE || m.points.size > SYNCILU_POINT_MOST) return cudaErrorNotSupported;
+  if (type != SYNCILU_DOUBLE || m.inodes.size > SYNCILU_INODE_MOST) return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;
-  return launch_bsr<double, SYNCILU_POINT_MOST>(f, m, stream);
+  return launch_bsr<double, SYNCILU_INODE_MOST>(f, m, stream);
 }

@@ -1,10 +1,10 @@
 /*
-   Solve strategy bsr: triangular solves by points, some lanes a point, from the factor on the pattern of the
+   Solve strategy bsr: triangular solves by inodes, some lanes an inode, from the factor on the pattern of the
    matrix (BSR stands for block sparse row).
 
-   All rows of a point wait for the same values of x: a lane has a column, asks for its value once and multiplies
-   the entries of all rows with it. What is between the rows of a point costs no way through memory, so there
-   are as many levels as points are behind one another.
+   All rows of an inode wait for the same values of x: a lane has a column, asks for its value once and multiplies
+   the entries of all rows with it. The rows of an inode pass their values to each other by shuffles, so levels
+   are those of inodes, not of rows.
 */
 #include "solve_bsr.h"
 #include "entries.cuh"
@@ -15,19 +15,19 @@ using namespace syncilu;
 namespace
 {
 
-/* Columns that a lane asks for at once, for points of B rows. */
+/* Columns that a lane asks for at once, for inodes of B rows. */
 template <int B>
 struct Columns {
   static constexpr int AT_ONCE = B <= 4 ? 4 : 2;
 };
 
 /*
-   Points that are waited for last, where levels have few points. A lane asks for all values of each, which
+   Inodes that are waited for last, where levels have few inodes. A lane asks for all values of each, which
    takes registers, and so warps, that wide levels need.
 */
 template <int B>
 struct Late {
-  static constexpr int POINTS = B <= 2 ? 4 : B <= 4 ? 3 : B <= 6 ? 2 : 1;
+  static constexpr int INODES = B <= 2 ? 4 : B <= 4 ? 3 : B <= 6 ? 2 : 1;
 };
 
 /* Right-hand sides together: the sums of all rows must fit the registers. */
@@ -37,18 +37,18 @@ struct Together {
 };
 
 /*
-   The points of a task are of one level, so that the warp waits for all of them together. What they wait for
+   The inodes of a task are of one level, so that the warp waits for all of them together. What they wait for
    is in tasks of lower tickets.
 
-   What a level costs is the way from the arrival of the last value that a point needs to the point's own. The
-   blocks of the latest points wait in the first B lanes, which have a row each; all other entries are summed up
+   What a level costs is the way from the arrival of the last value that an inode needs to the inode's own. The
+   blocks of the latest inodes wait in the first B lanes, which have a row each; all other entries are summed up
    by all lanes before. From there on each of these lanes goes on with its row.
 */
 template <typename V, int R, int B, int LATE>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceBsr m, const V *__restrict__ val, SyncILUDeviceSolve s)
 {
   constexpr int K = Columns<B>::AT_ONCE, N = LATE ? LATE * B : 1;
-  const int     lane = threadIdx.x & 31, n = m.points.pattern.n * B, groups = (s.nrhs + R - 1) / R;
+  const int     lane = threadIdx.x & 31, n = m.inodes.pattern.n * B, groups = (s.nrhs + R - 1) / R;
 
   if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
   const Ticket t = take_ticket(s.ticket);
@@ -58,10 +58,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
   const int          lg = task.shape & 7, lanes = 1 << lg, sub = lane & (lanes - 1), leader = lane & ~(lanes - 1), position = task.first + (lane >> lg);
   const bool         active = lane >> lg < task.shape >> 3, own = active && sub < B;
   const auto         where = in_memory<V, R>(s, n, group);
-  const int          point = active ? m.order[position] : 0, begin = m.points.pattern.ptr[point], diag = m.points.pattern.diag[point];
-  const int          end = m.points.pattern.ptr[point + 1], width = (end - begin) * B; /* entries of each row */
+  const int          inode = active ? m.order[position] : 0, begin = m.inodes.pattern.ptr[inode], diag = m.inodes.pattern.diag[inode];
+  const int          end = m.inodes.pattern.ptr[inode + 1], width = (end - begin) * B; /* entries of each row */
   const int          from = m.lower ? begin : diag + 1, count = active ? ((m.lower ? diag : end) - from) * B : 0;
-  const int          row           = point * B + sub; /* of a lane that has its own */
+  const int          row           = inode * B + sub; /* of a lane that has its own */
   const V *__restrict__ const rows = val + (size_t)begin * (B * B);
   const V *__restrict__ const part = rows + (size_t)(from - begin) * B;
   SyncILULate late                 = {};
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
 
 #pragma unroll
       for (int l = 0; l < LATE; l++) there = there && q / B + 1 != late.entry[l];
-      c[k] = there ? m.points.pattern.col[from + q / B] * B + q % B : -1;
+      c[k] = there ? m.inodes.pattern.col[from + q / B] * B + q % B : -1;
 #pragma unroll
       for (int i = 0; i < B; i++) v[k][i] = there ? part[(size_t)i * width + q] : V(0);
     }
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
   for (int k = 0; k < N; k++) {
     const int e = LATE && own ? late.entry[k / B] - 1 : -1;
 
-    late_c[k] = e < 0 ? -1 : m.points.pattern.col[from + e] * B + k % B;
+    late_c[k] = e < 0 ? -1 : m.inodes.pattern.col[from + e] * B + k % B;
     late_v[k] = e < 0 ? V(0) : part[(size_t)sub * width + (size_t)e * B + k % B];
   }
 #pragma unroll
@@ -167,16 +167,16 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
 }
 
 /*
-   The blocks of a point whose points have the highest positions: those it waits for last. Counted from 1, 0
+   The blocks of an inode whose inodes have the highest positions: those it waits for last. Counted from 1, 0
    where there are no more, or the number does not fit.
 */
 __global__ void late_kernel(SyncILUDeviceBsr m, const int *__restrict__ position, SyncILULate *__restrict__ late)
 {
   const long long p = global_thread();
 
-  if (p >= m.points.pattern.n) return;
-  const int point = m.order[p], from = m.lower ? m.points.pattern.ptr[point] : m.points.pattern.diag[point] + 1;
-  const int count = (m.lower ? m.points.pattern.diag[point] : m.points.pattern.ptr[point + 1]) - from;
+  if (p >= m.inodes.pattern.n) return;
+  const int inode = m.order[p], from = m.lower ? m.inodes.pattern.ptr[inode] : m.inodes.pattern.diag[inode] + 1;
+  const int count = (m.lower ? m.inodes.pattern.diag[inode] : m.inodes.pattern.ptr[inode + 1]) - from;
   int       top[SYNCILU_LATE];
 
 #pragma unroll
@@ -185,7 +185,7 @@ __global__ void late_kernel(SyncILUDeviceBsr m, const int *__restrict__ position
     top[l]           = -1;
   }
   for (int e = 0; e < min(count, UCHAR_MAX); e++) {
-    int at = position[m.points.pattern.col[from + e]], which = e + 1;
+    int at = position[m.inodes.pattern.col[from + e]], which = e + 1;
 
 #pragma unroll
     for (int l = 0; l < SYNCILU_LATE; l++) {
@@ -207,9 +207,9 @@ cudaError_t launch_bsr(const SyncILUDeviceBsr &m, const void *val, const SyncILU
   constexpr int R = Together<B>::RHS;
 
   if constexpr (B > 1) {
-    if (m.points.size < B) return launch_bsr<V, B - 1>(m, val, s, stream);
+    if (m.inodes.size < B) return launch_bsr<V, B - 1>(m, val, s, stream);
   }
-  if (s.nrhs == 1 && m.late) bsr_kernel<V, 1, B, Late<B>::POINTS><<<blocks_of(m.tasks), SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, (const V *)val, s);
+  if (s.nrhs == 1 && m.late) bsr_kernel<V, 1, B, Late<B>::INODES><<<blocks_of(m.tasks), SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, (const V *)val, s);
   else if (s.nrhs == 1) bsr_kernel<V, 1, B, 0><<<blocks_of(m.tasks), SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, (const V *)val, s);
   else bsr_kernel<V, R, B, 0><<<blocks_of((Ticket)m.tasks * ((s.nrhs + R - 1) / R)), SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, (const V *)val, s);
   return cudaGetLastError();
@@ -219,12 +219,12 @@ cudaError_t launch_bsr(const SyncILUDeviceBsr &m, const void *val, const SyncILU
 
 cudaError_t SyncILUKernelSolveBsr(SyncILUValueType type, SyncILUDeviceBsr m, const void *val, SyncILUDeviceSolve s, cudaStream_t stream)
 {
-  if (type != SYNCILU_DOUBLE || m.points.size > SYNCILU_POINT_MOST) return cudaErrorNotSupported;
+  if (type != SYNCILU_DOUBLE || m.inodes.size > SYNCILU_INODE_MOST) return cudaErrorNotSupported;
   if (!m.tasks || !s.nrhs) return cudaSuccess;
-  return launch_bsr<double, SYNCILU_POINT_MOST>(m, val, s, stream);
+  return launch_bsr<double, SYNCILU_INODE_MOST>(m, val, s, stream);
 }
 
 cudaError_t SyncILUKernelBsrLate(SyncILUDeviceBsr m, const int *position, SyncILULate *late, cudaStream_t stream)
 {
-  LAUNCH(late_kernel, (long long)m.points.pattern.n, stream, m, position, late);
+  LAUNCH(late_kernel, (long long)m.inodes.pattern.n, stream, m, position, late);
 }

@@ -160,16 +160,18 @@ static const CaseLine values[] = {
   {"elasticity",  648,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_POINTS, EACH, NULL},
   {"classes",     700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
   {"denserow",    1100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH, NULL}
+  {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH, NULL},
+  {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL}
 };
 static const CaseLine values_small[] = {
-  {"7pt_random",  27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,           NULL},
-  {"arrow",       35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,           NULL},
-  {"classes",     100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap", NULL},
-  {"tridiagonal", 3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,           NULL},
-  {"diagonal",    1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,           NULL},
-  {"7pt:5x4x3",   0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE,           NULL},
-  {"27pt:5x4x4",  0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE,           NULL}
+  {"blocks:3x2x2", 0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"7pt_random",   27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"arrow",        35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"classes",      100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
+  {"tridiagonal",  3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"diagonal",     1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"7pt:5x4x3",    0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE,                                        NULL},
+  {"27pt:5x4x4",   0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE,                                        NULL}
 };
 
 /* Shifts of pivots, likewise. */
@@ -181,8 +183,9 @@ static const CaseLine shifts[] = {
   {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS, NULL         }
 };
 static const CaseLine shifts_small[] = {
-  {"7pt:4x3x2", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW, NULL},
-  {"random",    40, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW, NULL}
+  {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
+  {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
+  {"random",           40, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL}
 };
 
 /* For ever, with updates of the diagonal alone, and of all entries. */

@@ -6,7 +6,7 @@ static char
 #include "gpu_case.h"
 #include "strategies.h"
 #include "../kernels/factor_list.h"
-#include "../kernels/points.h"
+#include "../kernels/inodes.h"
 
 /* Values of a case, and how pivots are judged. */
 typedef struct {
@@ -214,17 +214,17 @@ static PetscErrorCode TestRelaxed(PetscRandom rand)
 }
 
 /*
-   Rows that come in points of every size, with the strategies that take points: rows that shared memory is too
+   Rows that come in inodes of every size, with the strategies that take inodes: rows that shared memory is too
    small for among them, levels of fill, several right-hand sides, other numbers of lanes.
 */
-static PetscErrorCode TestPoints(PetscRandom rand)
+static PetscErrorCode TestInodes(PetscRandom rand)
 {
   const SyncILUAnalysis analyses[] = {SYNCILU_ANALYSIS_AUTO, SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_NONE};
   const struct {
     const char *pattern, *ordering;
-    PetscInt    least, step, levels, vector_size; /* sizes of points from the least on */
+    PetscInt    least, step, levels, vector_size; /* sizes of inodes from the least on */
     PetscReal   relax;
-  } points[] = {
+  } inodes[] = {
     {"7pt:5x4x3",    MATORDERINGNATURAL, 1, 1, 0, 0,  0.0},
     {"random:60",    MATORDERINGNATURAL, 1, 1, 0, 16, 0.9},
     {"7pt:4x3x3",    MATORDERINGNATURAL, 2, 3, 1, 32, 0.9},
@@ -236,21 +236,21 @@ static PetscErrorCode TestPoints(PetscRandom rand)
   };
 
   PetscFunctionBegin;
-  for (size_t m = 0; m < PETSC_STATIC_ARRAY_LENGTH(points); m++) {
-    for (PetscInt size = points[m].least; size <= SYNCILU_POINT_MOST; size += points[m].step) {
+  for (size_t m = 0; m < PETSC_STATIC_ARRAY_LENGTH(inodes); m++) {
+    for (PetscInt size = inodes[m].least; size <= SYNCILU_INODE_MOST; size += inodes[m].step) {
       Mat           A, B;
       Case          c;
       Values        v;
       SyncILUEngine host;
       PetscScalar  *x[2];
 
-      PetscCall(GenerateBlocks(points[m].pattern, 0, size, rand, &B));
+      PetscCall(GenerateBlocks(inodes[m].pattern, 0, size, rand, &B));
       PetscCall(MatConvert(B, MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
       PetscCall(MatDestroy(&B));
-      PetscCall(CaseCreate(A, points[m].ordering, points[m].levels, points[m].relax, rand, &c));
+      PetscCall(CaseCreate(A, inodes[m].ordering, inodes[m].levels, inodes[m].relax, rand, &c));
       PetscCall(ValuesCreate(&c, &v));
-      v.relax       = points[m].relax;
-      v.vector_size = points[m].vector_size;
+      v.relax       = inodes[m].relax;
+      v.vector_size = inodes[m].vector_size;
       v.solve       = SYNCILU_SOLVE_BSR;
       PetscCall(PetscMalloc2(NRHS * c.ld, &x[0], NRHS * c.ld, &x[1]));
       PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_HOST, SYNCILU_UPDATE_AUTO, SYNCILU_ANALYSIS_AUTO, &host));
@@ -261,7 +261,7 @@ static PetscErrorCode TestPoints(PetscRandom rand)
         char          what[128], view[4096], says[64];
         PetscBool     same = PETSC_TRUE;
 
-        PetscCall(PetscSNPrintf(what, sizeof(what), "%s, points of %" PetscInt_FMT " rows, relax %g, analysis %s", points[m].pattern, size, (double)v.relax,
+        PetscCall(PetscSNPrintf(what, sizeof(what), "%s, inodes of %" PetscInt_FMT " rows, relax %g, analysis %s", inodes[m].pattern, size, (double)v.relax,
                                 SyncILUAnalyses[analyses[a]]));
         Watch("%s", what);
         PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_CUDA, SYNCILU_UPDATE_BSR, analyses[a], &e));
@@ -270,8 +270,8 @@ static PetscErrorCode TestPoints(PetscRandom rand)
         for (int k = 0; k < NRHS && same; k++) same = (PetscBool)(SolutionFirstDifference(c.n, x[1] + k * c.ld, x[0] + k * c.ld, v.tolerance) == c.n);
         CHECK(same, "%s: a solution for several right-hand sides is another one than the host's", what);
         PetscCall(EngineView(e, view, sizeof(view)));
-        PetscCall(PetscSNPrintf(says, sizeof(says), "%" PetscInt_FMT ", each of %" PetscInt_FMT " rows", c.n / size, size));
-        CHECK(CheckViewSays(view, "points", says) && CheckViewSays(view, "solve", "bsr") && CheckViewSays(view, "factorization", "bsr"),
+        PetscCall(PetscSNPrintf(says, sizeof(says), "%" PetscInt_FMT " of %" PetscInt_FMT " successive rows", c.n / size, size));
+        CHECK(CheckViewSays(view, "inodes", says) && CheckViewSays(view, "solve", "bsr") && CheckViewSays(view, "factorization", "bsr"),
               "%s: the view says\n%s", what, view);
         PetscCall(SyncILUEngineDestroy(&e));
       }
@@ -621,7 +621,7 @@ int main(int argc, char **argv)
   if (missing) return SKIPPED;
   PetscCall(SyncILUInitializePackage()); /* for the ordering bmc */
   PetscCall(TestRelaxed(rand));
-  PetscCall(TestPoints(rand));
+  PetscCall(TestInodes(rand));
   PetscCall(TestCancellation(rand));
   PetscCall(TestShared(rand));
   PetscCall(TestLengths(rand));

@@ -162,7 +162,7 @@ static PetscErrorCode TestTriangles(const Case *c, const char *name, const Solve
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s, part %d of %s%s", SolveName(ops), part, name, tiles ? " in tiles" : ""));
     PetscCall(TriangleCreate(&room.plan, ops, (Part)part, part < 2 ? NULL : &t[part - 2], &t[part]));
     if (t[part].order.row) {
-      const PetscInt size = t[part].order.points ? room.plan.point : 1;
+      const PetscInt size = t[part].order.inodes ? room.plan.inode : 1;
 
       PetscCall(DeviceReadBack(room.plan.stream, row, t[part].order.row, (size_t)(n / size) * sizeof(int)));
       for (PetscInt q = n - 1; q >= 0; q--) row[q] = (int)(row[q / size] * size + (part == PART_L || part == PART_UT ? q % size : size - 1 - q % size));

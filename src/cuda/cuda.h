@@ -142,8 +142,8 @@ struct _Plan {
   PetscInt64 taken;
   /* bytes of plan.memory that a pattern from elsewhere than the matrix takes */
   PetscInt64   copied;
-  int          point;           /* successive rows that are a point, see kernels/points.h */
-  Plan        *points;          /* the pattern of the points, once a strategy wants it; its arrays are in plan.memory */
+  int          inode;           /* rows of an inode, see kernels/inodes.h */
+  Plan        *inodes;          /* the pattern of the inodes, once a strategy wants it; its arrays are in plan.memory */
   DeviceMemory memory, scratch; /* scratch: until the present step of planning ends */
   char         unfit[160];      /* why planning ended, else empty */
 };
@@ -190,14 +190,14 @@ PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscI
 PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
 PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
 
-/* points.c: successive rows of one pattern. PointsCall() is PlanCall() for what is called with plan->points. */
+/* inodes.c: successive rows of one pattern. InodesCall() is PlanCall(), which see, for what gets plan->inodes. */
 
-PETSC_INTERN PetscErrorCode PlanPoints(Plan *);
-PETSC_INTERN PetscErrorCode PlanPointsUnfit(Plan *);
-#define PointsCall(...) \
+PETSC_INTERN PetscErrorCode PlanInodes(Plan *);
+PETSC_INTERN PetscErrorCode PlanInodesUnfit(Plan *);
+#define InodesCall(...) \
   do { \
     PetscCall(__VA_ARGS__); \
-    PlanCall(PlanPointsUnfit(plan)); \
+    PlanCall(PlanInodesUnfit(plan)); \
   } while (0)
 
 /* order.c: orders of the rows, and slices of them. */
@@ -215,7 +215,7 @@ typedef struct {
   int           tiles;      /* 0: not in tiles */
   SyncILUSlice *slice;      /* of each tile */
   PetscBool     blocks;     /* by block of the ordering bmc, and without `row`: the rows of a block wait for each other */
-  PetscBool     points;     /* of points, not rows */
+  PetscBool     inodes;     /* of inodes, not rows */
 } Order;
 
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);

@@ -1,5 +1,5 @@
 /*
-   Update strategy bsr: rows of one pattern together, a warp a point. W and U' go to the pattern.
+   Update strategy bsr: rows of one pattern together, a warp an inode. W and U' go to the pattern.
 */
 #include "cuda.h"
 #include "../../kernels/factor.h"
@@ -13,24 +13,24 @@ typedef struct {
 /* How many warps a block has, and how long the rows are that fit shared memory; room for the others. */
 static PetscErrorCode Room(Factorization *f, SyncILUDeviceBsrFactor *m)
 {
-  Plan                      *plan = f->plan, *points = plan->points;
-  const SyncILUDeviceCounts *counts = &points->counts;
-  const size_t               block  = (size_t)plan->point * (size_t)plan->point * plan->size;
+  Plan                      *plan = f->plan, *inodes = plan->inodes;
+  const SyncILUDeviceCounts *counts = &inodes->counts;
+  const size_t               block  = (size_t)plan->inode * (size_t)plan->inode * plan->size;
   int                       *begin, total;
 
   PetscFunctionBegin;
   m->warps  = SYNCILU_BLOCK_FACTOR / 32;
   m->shared = PetscMin(counts->longest_row, SYNCILU_TABLE_MOST);
   m->lower  = PetscMin(counts->longest[0], m->shared);
-  while (m->warps > 1 && (size_t)m->warps * SyncILUKernelFactorBsrBytes(plan->point, m->shared, m->lower) > SYNCILU_SHARED_BYTES) m->warps /= 2;
-  while (SyncILUKernelFactorBsrBytes(plan->point, m->shared, m->lower) > SYNCILU_SHARED_BYTES) {
+  while (m->warps > 1 && (size_t)m->warps * SyncILUKernelFactorBsrBytes(plan->inode, m->shared, m->lower) > SYNCILU_SHARED_BYTES) m->warps /= 2;
+  while (SyncILUKernelFactorBsrBytes(plan->inode, m->shared, m->lower) > SYNCILU_SHARED_BYTES) {
     m->shared--;
     m->lower = PetscMin(m->lower, m->shared);
   }
   if (counts->longest_row > m->shared) {
-    PlanCall(PlanAlloc(plan, &f->memory, ((size_t)points->pattern.n + 1) * sizeof(int), &begin));
-    PlanLaunch(SyncILUKernelLongLengths(points->pattern.n, points->pattern.ptr, m->shared, begin, plan->stream));
-    PlanCall(PlanOffsets(plan, points->pattern.n, begin, &total));
+    PlanCall(PlanAlloc(plan, &f->memory, ((size_t)inodes->pattern.n + 1) * sizeof(int), &begin));
+    PlanLaunch(SyncILUKernelLongLengths(inodes->pattern.n, inodes->pattern.ptr, m->shared, begin, plan->stream));
+    PlanCall(PlanOffsets(plan, inodes->pattern.n, begin, &total));
     PlanCall(PlanAlloc(plan, &f->memory, (size_t)total * block, &m->scratch));
     m->begin = begin;
   }
@@ -39,7 +39,7 @@ static PetscErrorCode Room(Factorization *f, SyncILUDeviceBsrFactor *m)
 
 static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
 {
-  Plan       *plan = f->plan, *points;
+  Plan       *plan = f->plan, *inodes;
   Bsr        *b;
   FactorRows *r;
   int        *level, levels;
@@ -51,24 +51,23 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   f->data  = b;
   f->lanes = 5;
   r        = &b->rows;
-  PetscCall(PetscMemzero(&f->wrows, sizeof(f->wrows)));
   PlanCall(PlanKeepCrout(plan, &plan->memory));
-  PlanCall(PlanPoints(plan));
-  points = plan->points;
-  if (f->L->order.points) r->order = f->L->order;
+  PlanCall(PlanInodes(plan));
+  inodes = plan->inodes;
+  if (f->L->order.inodes) r->order = f->L->order;
   else {
-    PointsCall(PlanGetLevels(points, PART_L, &level, &levels));
-    PointsCall(OrderCreate(points, &f->memory, PART_L, level, levels, 0, &r->order));
-    PetscCall(PlanRelease(points, &points->scratch, 0));
+    InodesCall(PlanGetLevels(inodes, PART_L, &level, &levels));
+    InodesCall(OrderCreate(inodes, &f->memory, PART_L, level, levels, 0, &r->order));
+    PetscCall(PlanRelease(inodes, &inodes->scratch, 0));
     r->order.key = r->order.start = NULL;
   }
-  r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_SEARCH, SYNCILU_THROTTLE_ROUNDS * PlanRounds(points)));
-  r->tasks          = points->pattern.n;
-  PointsCall(FactorRowsTurns(points, &r->order, &f->memory, &r->turn));
-  PetscCall(PlanRelease(points, &points->scratch, 0));
-  b->m.points.size        = plan->point;
-  b->m.points.pattern     = points->pattern;
-  b->m.points.pattern.col = points->columns;
+  r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_SEARCH, SYNCILU_THROTTLE_ROUNDS * PlanRounds(inodes)));
+  r->tasks          = inodes->pattern.n;
+  InodesCall(FactorRowsTurns(inodes, &r->order, &f->memory, &r->turn));
+  PetscCall(PlanRelease(inodes, &inodes->scratch, 0));
+  b->m.inodes.size        = plan->inode;
+  b->m.inodes.pattern     = inodes->pattern;
+  b->m.inodes.pattern.col = inodes->columns;
   PlanCall(Room(f, &b->m));
   if (plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,8 +6,8 @@
 #include "../../kernels/storage.h"
 
 /*
-   The order of the rows: that of the triangle of L, unless it is by tiles or blocks, since the rows of a warp
-   must be of one level, or by points. In place of blocks come levels, with the rows of a level sorted by length, so that a
+   The order of the rows: that of the triangle of L, unless it is by tiles, blocks or inodes, since the rows of
+   a warp must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
    warp has rows of like length.
 */
 PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
@@ -16,7 +16,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
   int  *level, levels;
 
   PetscFunctionBegin;
-  if (f->L->order.tiles || f->L->order.blocks || f->L->order.points) {
+  if (f->L->order.tiles || f->L->order.blocks || f->L->order.inodes) {
     int bits = 0;
 
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
@@ -64,7 +64,7 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
    Not Collective
 
    Input Parameters:
-+  plan   - the plan, or that of its points
++  plan   - the plan, or that of its inodes
 .  order  - of the rows of the factorization
 -  memory - the list that will have it
 

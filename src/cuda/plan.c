@@ -19,8 +19,8 @@ PetscErrorCode PlanCreate(Plan *plan, const SyncILUSettings *settings)
 PetscErrorCode PlanDestroy(Plan *plan)
 {
   PetscFunctionBegin;
-  if (plan->points) PetscCall(PlanDestroy(plan->points));
-  PetscCall(PetscFree(plan->points));
+  if (plan->inodes) PetscCall(PlanDestroy(plan->inodes));
+  PetscCall(PetscFree(plan->inodes));
   PetscCall(DeviceMemoryRelease(&plan->scratch, plan->stream, 0));
   PetscCall(DeviceMemoryRelease(&plan->memory, plan->stream, 0));
   if (plan->done) CallCUDA(cudaEventDestroy(plan->done));
@@ -53,7 +53,7 @@ PetscErrorCode PlanEnter(Plan *plan, int *before)
   CallCUDA(cudaStreamGetId(plan->stream, &id));
   if (id != plan->stream_id) CallCUDA(cudaStreamWaitEvent(plan->stream, plan->done, 0));
   plan->stream_id = id;
-  if (plan->points) plan->points->stream = plan->stream;
+  if (plan->inodes) plan->inodes->stream = plan->stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,7 +75,7 @@ PetscErrorCode PlanLeave(Plan *plan, int before)
 
   PetscFunctionBegin;
   plan->borrowed = NULL;
-  if (plan->points) PetscCall(PlanRelease(plan->points, &plan->points->scratch, 0));
+  if (plan->inodes) PetscCall(PlanRelease(plan->inodes, &plan->inodes->scratch, 0));
   PetscCall(PlanRelease(plan, &plan->scratch, 0));
   CallCUDA(cudaEventRecord(plan->done, plan->stream));
   PetscCall(DeviceLeave(before));

@@ -103,18 +103,20 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(DeviceView(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes a row\n", f->ops->name, 1 << f->lanes));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes, f->ops->type == SYNCILU_UPDATE_BSR ? "an inode" : "a row"));
   if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes a row: L %d, U %d\n", SolveName(L->ops), 1 << L->lanes, 1 << U->lanes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes %s: L %d, U %d\n", SolveName(L->ops), L->order.inodes ? "an inode" : "a row", 1 << L->lanes,
+                                   1 << U->lanes));
   if (d->narrow[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->narrow));
-  if (d->plan.points)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "points: %d, each of %d rows with one pattern; levels of points: L %d, U %d\n", d->plan.points->pattern.n,
-                                     d->plan.point, d->plan.points->levels[0], d->plan.points->levels[1]));
+  if (d->plan.inodes)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "inodes: %d of %d successive rows with one pattern; levels of inodes: L %d, U %d\n", d->plan.inodes->pattern.n,
+                                     d->plan.inode, d->plan.inodes->levels[0], d->plan.inodes->levels[1]));
   if (d->plan.tiled) PetscCall(TilesView(&d->plan, viewer));
   else if (L->order.blocks) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by block, a warp each\n"));
   else {
-    const Plan *plan = L->order.points ? d->plan.points : &d->plan;
+    const Plan *plan = L->order.inodes ? d->plan.inodes : &d->plan;
 
     PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s\n",
                                      L->order.numerical ? "numerical"

@@ -9,7 +9,7 @@ PETSC_INTERN const SolveOps SyncILUSolveEllOps;
 
 static PetscErrorCode Create_Bsr(Triangle *t)
 {
-  Plan                 *plan = t->plan, *points;
+  Plan                 *plan = t->plan, *inodes;
   const int             k    = t->part == PART_U;
   SyncILUDeviceBsr     *m;
   SyncILUDeviceTriangle rows;
@@ -26,31 +26,31 @@ static PetscErrorCode Create_Bsr(Triangle *t)
   }
   PetscCall(PetscNew(&m));
   t->data = m;
-  PlanCall(PlanPoints(plan));
-  points = plan->points;
-  PointsCall(PlanGetLevels(points, t->part, &level, &levels));
-  PointsCall(OrderCreate(points, &t->memory, t->part, level, levels, 0, &t->order));
-  columns  = points->pattern.n ? (double)plan->point * points->part[k] / points->pattern.n : 0.0;
+  PlanCall(PlanInodes(plan));
+  inodes = plan->inodes;
+  InodesCall(PlanGetLevels(inodes, t->part, &level, &levels));
+  InodesCall(OrderCreate(inodes, &t->memory, t->part, level, levels, 0, &t->order));
+  columns  = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
   t->lanes = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
-  PointsCall(PlanTriangle(points, &points->scratch, t->part, &rows));
-  PointsCall(PlanSlices(points, &t->memory, rows, t->order.row, t->order.key, 0, t->lanes, INT_MAX, &task, &m->tasks));
-  m->points.size    = plan->point;
-  m->points.pattern = points->pattern;
+  InodesCall(PlanTriangle(inodes, &inodes->scratch, t->part, &rows));
+  InodesCall(PlanSlices(inodes, &t->memory, rows, t->order.row, t->order.key, 0, t->lanes, INT_MAX, &task, &m->tasks));
+  m->inodes.size    = plan->inode;
+  m->inodes.pattern = inodes->pattern;
 
-  m->points.pattern.col = points->columns;
+  m->inodes.pattern.col = inodes->columns;
   m->lower              = t->part == PART_L;
   m->task               = task;
   m->order              = t->order.row;
   if (t->order.level_rows * (double)(1 << t->lanes) <= 32.0 * SYNCILU_BSR_LATE) {
-    PointsCall(PlanAlloc(points, &t->memory, (size_t)points->pattern.n * sizeof(*late), &late));
-    PointsCall(OrderPositions(points, &t->order, &position));
+    InodesCall(PlanAlloc(inodes, &t->memory, (size_t)inodes->pattern.n * sizeof(*late), &late));
+    InodesCall(OrderPositions(inodes, &t->order, &position));
     PlanLaunch(SyncILUKernelBsrLate(*m, position, late, plan->stream));
     m->late = late;
   }
-  if (!points->level[0] && !points->level[1]) PetscCall(PlanRelease(points, &points->scratch, 0));
-  t->order.key    = NULL; /* of points, which nobody else asks for */
+  if (!inodes->level[0] && !inodes->level[1]) PetscCall(PlanRelease(inodes, &inodes->scratch, 0));
+  t->order.key    = NULL; /* of inodes, which nobody else asks for */
   t->order.start  = NULL;
-  t->order.points = PETSC_TRUE;
+  t->order.inodes = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,7 +69,7 @@ static PetscErrorCode Columns_Bsr(const Triangle *t, int *col)
   const SyncILUDeviceBsr *m    = (const SyncILUDeviceBsr *)t->data;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelColumnsOfPoints(m->points, plan->pattern, m->lower, col, plan->stream));
+  PlanLaunch(SyncILUKernelColumnsOfInodes(m->inodes, plan->pattern, m->lower, col, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

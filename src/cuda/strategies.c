@@ -184,7 +184,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
   for (int k = 0; k < 2; k++) {
     const Ell   *e      = TriangleGetEll(t[k]);
     const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
-    const int    levels = t[k]->order.points ? plan->points->levels[k] : plan->tiled ? plan->tile_levels[k] : plan->levels[k];
+    const int    levels = t[k]->order.inodes ? plan->inodes->levels[k] : plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 
     if (t[k]->order.blocks) time += plan->colors * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
@@ -212,7 +212,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
 */
 PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
 {
-  const int    levels = L->order.points ? plan->points->levels[0] : plan->tiled ? plan->tile_levels[0] : L->order.blocks ? plan->colors : plan->levels[0];
+  const int    levels = L->order.inodes ? plan->inodes->levels[0] : plan->tiled ? plan->tile_levels[0] : L->order.blocks ? plan->colors : plan->levels[0];
   const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
 
   PetscFunctionBegin;
@@ -271,7 +271,7 @@ PetscBool Reorder_CUDA(PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2]
 */
 PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
 {
-  const int *levels = L->order.points ? plan->points->levels : plan->levels;
+  const int *levels = L->order.inodes ? plan->inodes->levels : plan->levels;
   double     ms[2];
 
   PetscFunctionBegin;

@@ -326,6 +326,27 @@ static PetscErrorCode Chain(Mat *A, char description[], size_t length)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Puts a full block in the place of each entry of the first rows, so that rows come in inodes. */
+static PetscErrorCode Inodes(Table *t, char description[], size_t length)
+{
+  const PetscInt size = 2 + FuzzBelow(7), n = PetscMax(1, PetscMin(t->n, 400 / size));
+  Table          blocks;
+  size_t         end;
+
+  PetscFunctionBegin;
+  PetscCall(TableCreate(n * size, &blocks));
+  for (PetscInt i = 0; i < n * size; i++) {
+    for (PetscInt j = 0; j < n * size; j++) {
+      if (t->has[(i / size) * t->n + j / size]) Add(&blocks, i, j);
+    }
+  }
+  PetscCall(PetscFree(t->has));
+  *t = blocks;
+  PetscCall(PetscStrlen(description, &end));
+  PetscCall(PetscSNPrintf(description + end, length - end, ", of its first rows inodes of %" PetscInt_FMT, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FuzzMatrix(PetscRandom rand, Mat *A, char description[], size_t length)
 {
   Table t;
@@ -352,6 +373,7 @@ PetscErrorCode FuzzMatrix(PetscRandom rand, Mat *A, char description[], size_t l
   default:
     PetscCall(Grid(&t, description, length));
   }
+  if (t.n && FuzzOnce(4)) PetscCall(Inodes(&t, description, length));
   if (t.n) PetscCall(TableMatrix(&t, A));
   PetscCall(GenerateValues(*A, rand));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -370,6 +392,10 @@ PetscErrorCode FuzzSettings(PetscReal relax, SyncILUSettings *s)
   s->prefetch = FuzzOnce(2) ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
   if (!FuzzOnce(built.nupdates + 1)) s->update = built.update[FuzzBelow(built.nupdates)];
   if (!FuzzOnce(built.nsolves + 1)) s->solve = built.solve[FuzzBelow(built.nsolves)];
+  if (FuzzOnce(6)) { /* of all strategies the ones that one kind of matrix is for */
+    s->update = SYNCILU_UPDATE_BSR;
+    s->solve  = SYNCILU_SOLVE_BSR;
+  }
   if (FuzzOnce(3)) s->analysis = analyses[FuzzBelow(3)];
   if (FuzzOnce(2)) s->vector_size = 1 << FuzzBelow(6);
   PetscFunctionReturn(PETSC_SUCCESS);
