@@ -387,11 +387,11 @@ static PetscErrorCode HalfSolve(Mat F, Vec b, Vec x, PetscBool upper)
   PetscCheck(e->ops->half, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Backend %s has no triangular solves one by one; use -pc_syncilu_backend host",
              SyncILUBackends[e->ops->backend]);
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
-  PetscCall((*e->ops->values)(e, &l, &u, &dinv));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayWrite(x, &xa));
   if (f->symmetric) {
     row = e->pattern.row;
+    PetscCall((*e->ops->values)(e, &l, &u, &dinv));
     for (PetscInt i = 0; i < e->pattern.n; i++) {
       PetscCheck(PetscDefined(USE_COMPLEX) || PetscRealPart(dinv[i]) > 0.0, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_CH_ZRPVT,
                  "The pivot of row %" PetscInt_FMT " is not positive: its square root, which one of the two solves alone takes, is no number",
@@ -662,6 +662,10 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    host computes one triangle, a GPU both, as ILU, for the same solutions up to rounding. Unless PETSc knows that
    the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle
    is made of the upper one on the host, if it is read: not by the host in the natural ordering.
+
+   On the host MatForwardSolve() and MatBackwardSolve() do one of the two triangular solves, as `KSP`s want them
+   that precondition from both sides (-ksp_pc_side symmetric): with L, whose diagonal is one, and with U, or of
+   ICC with U^T D^1/2 and D^1/2 U, for which all pivots must be positive.
 
 .seealso: `PCSYNCILU`, `MatGetFactor()`, `PCFactorSetMatSolverType()`
 M*/
