@@ -164,7 +164,7 @@ static const CaseLine values[] = {
   {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL}
 };
 static const CaseLine values_small[] = {
-  {"blocks:3x2x2", 0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"blocks:2x2x1", 0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
   {"7pt_random",   27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"arrow",        35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"classes",      100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},

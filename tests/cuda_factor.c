@@ -225,11 +225,11 @@ static PetscErrorCode TestInodes(PetscRandom rand)
     PetscInt    least, step, levels, vector_size; /* sizes of inodes from the least on */
     PetscReal   relax;
   } inodes[] = {
-    {"7pt:5x4x3",    MATORDERINGNATURAL, 1, 1, 0, 0,  0.0},
-    {"random:60",    MATORDERINGNATURAL, 1, 1, 0, 16, 0.9},
-    {"7pt:4x3x3",    MATORDERINGNATURAL, 2, 3, 1, 32, 0.9},
-    {"7pt:5x4x3",    MATORDERINGBMC,     3, 2, 1, 0,  0.0},
-    {"15pt:4x4x4",   MATORDERINGNATURAL, 3, 4, 0, 8,  0.0},
+    {"7pt:4x3x2",    MATORDERINGNATURAL, 1, 1, 0, 0,  0.0},
+    {"random:40",    MATORDERINGNATURAL, 1, 3, 0, 16, 0.9},
+    {"7pt:4x3x2",    MATORDERINGNATURAL, 2, 3, 1, 32, 0.9},
+    {"7pt:5x4x3",    MATORDERINGBMC,     3, 9, 1, 0,  0.0},
+    {"15pt:3x3x3",   MATORDERINGNATURAL, 6, 9, 0, 8,  0.0},
     {"denserow:290", MATORDERINGNATURAL, 3, 9, 0, 0,  0.9},
     {"denserow:130", MATORDERINGNATURAL, 8, 1, 0, 0,  0.0},
     {"classes:140",  MATORDERINGNATURAL, 2, 9, 0, 0,  0.0}
