@@ -59,8 +59,8 @@ typedef enum {
 .  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
 .  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              of more than 255 entries are shared by many warps
--  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, as those of the unknowns of
-                             a point of a mesh, which are updated together, block by block
+-  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
+                             of a point of a mesh, which are updated together, block by block
 
    Level: advanced
 
@@ -76,10 +76,10 @@ typedef enum {
    earliest levels.
 
    `SYNCILU_UPDATE_BSR` finds the inodes in the pattern of the matrix as it is factored, with the ordering and
-   with fill: all rows of an inode have the same columns, and these come in the same groups. All inodes have the
-   same number of rows, the largest that is possible up to 8 and divides the number of rows; where a single row
-   is another one that is 1, and the strategy has nothing to win. The view says how many. Blocks of `MATBAIJ` are
-   inodes, or if they have more than 8 rows several of them, as far as their size has divisors.
+   with fill: all rows of an inode have the same columns, and these come in the same groups. All inodes of a
+   matrix have the same number of rows, the largest up to 8 that the whole pattern allows; the view says it. One
+   row that fits into no inode makes that number 1, and then the strategy saves nothing. A block of `MATBAIJ` with
+   up to 8 rows is an inode; a larger one is divided evenly, if its size has a divisor up to 8.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/

@@ -71,7 +71,7 @@ struct Step {
   int place[AT_ONCE]; /* where the own rows have the lane's columns, -1: nowhere */
   int at[AT_ONCE];    /* where U' of the first row has them */
   int width;          /* from row to row of the reference inode */
-  int inner;          /* where U' between its rows stands, as a block of B by B with that width; -1 where that is known */
+  int inner;          /* where its diagonal block stands, with U' between its rows; -1 if that has been read */
   V   u[AT_ONCE][B], inside[2];
 };
 
@@ -272,7 +272,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
   const int upper = len - nl * B;
   V         inverse[B], l[B][B], size[B], own_found = 0, own_d = 0; /* the last two: of the row of the lane */
   Sum<V>    sum[B];
-  int       lost = B; /* the first row with a u' that has left the range of numbers where u has not, which the host has */
+  /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
+  int lost = B;
 
 #pragma unroll
   for (int p = 0; p < B; p++) {
@@ -327,7 +328,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_kernel(SyncILUDevice
   for (int p = 0; p < B; p++) {
     const int row = inode * B + p;
 
-    if (f.size) size[p] = sum_lanes<5>(size[p]); /* after a division by a pivot of zero nobody knows it any more */
+    if (f.size) size[p] = sum_lanes<5>(size[p]); /* of U, which cannot be had from U' after a pivot of zero */
     if (lane != p) continue;
     store_relaxed(pivot + row, clean(own_d));
     if (RELAX) {

@@ -12,11 +12,13 @@ extern "C" {
 
 typedef struct {
   SyncILUDeviceInodes inodes;
-  int                 shared;  /* most entries of an inode that fit shared memory */
-  int                 lower;   /* entries of L of an inode whose reference inodes shared memory knows; others are looked up in the pattern */
-  int                 warps;   /* of a block */
-  void               *scratch; /* for the rows of inodes with more entries than fit shared memory; NULL if there is none */
-  const int          *begin;   /* where those of each of these inodes begin there, in units of size * size values */
+  int                 shared; /* most entries of an inode that fit shared memory */
+  /* entries of L of an inode whose reference inodes shared memory describes; others are looked up in the pattern */
+  int lower;
+  int warps; /* of a block */
+  /* for the rows of inodes with more entries than fit shared memory; NULL if there are none */
+  void      *scratch;
+  const int *begin; /* where the rows of each of these inodes begin there, in units of size * size values */
 } SyncILUDeviceBsrFactor;
 
 /* Bytes of shared memory that a warp needs for an inode of rows of that many entries, and so many of L. */

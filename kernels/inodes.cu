@@ -49,7 +49,7 @@ __global__ void inodes_kernel(SyncILUDevicePattern p, int size, int *__restrict_
   const int       lane = threadIdx.x & (ROW_LANES - 1), inodes = p.n / size;
 
   if (inode > inodes) return;
-  const int from  = p.ptr[inode * size]; /* size rows with size entries each stand before, for every entry of an inode */
+  const int from  = p.ptr[inode * size]; /* entries of rows before: size * size for each entry of an inode */
   const int begin = from / (size * size);
   if (lane == 0) ptr[inode] = begin;
   if (inode == inodes) return;

@@ -17,7 +17,10 @@ typedef struct {
   int                 tasks; /* inodes of one level, 2^3 to 2^5 lanes each */
   const SyncILUSlice *task;
   const int          *order; /* the inode of each position */
-  /* of each position, which of its inodes it waits for last; NULL where levels have so many inodes that nobody waits long */
+  /*
+     of each position, which inodes it waits for last; NULL where levels have so many inodes that waiting does
+     not count
+  */
   const SyncILULate *late;
 } SyncILUDeviceBsr;
 

@@ -148,10 +148,10 @@
 #define SYNCILU_LANE_ENTRIES 3.3
 
 /*
-   Points, which are successive rows of one pattern: mean entries of a row of L or U for each of the lanes of a
-   point in a triangular solve; and warps of a level up to which it waits for the latest points last. On an
-   H200 this takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as long with 1,255
-   (elasticity, rows in random order).
+   Strategy bsr: mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; and
+   warps of a level up to which an inode waits for the inodes of the latest levels last. On an H200 to wait so
+   takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as long with 1,255 (elasticity,
+   rows in random order).
 */
 #define SYNCILU_BSR_COLUMNS 2.0
 #define SYNCILU_BSR_LATE    1000

@@ -54,28 +54,6 @@ static PetscErrorCode MatMult_Eisenstat(Mat B, Vec v, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = L^-1 b or x = (D U')^-1 b; x may be b. */
-static PetscErrorCode Half(SyncILUEisenstat s, PetscBool upper, Vec b, Vec x)
-{
-  SyncILUEngine      e = Engine(s);
-  const PetscScalar *ba;
-  PetscScalar       *xa;
-
-  PetscFunctionBegin;
-  if (b == x) {
-    PetscCall(VecGetArray(x, &xa));
-    PetscCall((*e->ops->half)(e, upper, xa, xa));
-    PetscCall(VecRestoreArray(x, &xa));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(x, &xa));
-  PetscCall((*e->ops->half)(e, upper, ba, xa));
-  PetscCall(VecRestoreArrayWrite(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
    Whether an update changes an entry beside the diagonal: one of row i by row k, for k in L of i and j in U of
    k, where row i has j.
@@ -227,7 +205,7 @@ PetscErrorCode SyncILUEisenstatApply(SyncILUEisenstat s, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v = U' x = x + D^-1 U x, from the matrix: entries of columns that come behind their row in the factor. */
+/* v = U' x = x + D^-1 (U - D) x, from the values of the factor. */
 static PetscErrorCode MultUpper(SyncILUEisenstat s, Vec x, Vec v)
 {
   const SyncILUPattern *p = &Engine(s)->pattern;
@@ -289,20 +267,21 @@ PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec 
     PetscCall(MultUpper(s, *keep, x));
   }
   PetscCall(VecCopy(b, *keep));
-  PetscCall(Half(s, PETSC_FALSE, *keep, b));
+  PetscCall(MatForwardSolve(s->F, *keep, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* After it: x = U'^-1 v = (D U')^-1 D v. */
 PetscErrorCode SyncILUEisenstatPostSolve(SyncILUEisenstat s, Vec b, Vec x)
 {
-  PC pc = s->pc;
+  Vec keep;
 
   PetscFunctionBegin;
-  if (pc->mat != s->shell) PetscFunctionReturn(PETSC_SUCCESS); /* the factorization had failed */
-  PetscCall(VecCopy(s->b[--s->depth], b));
-  PetscCall(VecPointwiseDivide(x, x, s->dinv));
-  PetscCall(Half(s, PETSC_TRUE, x, x));
+  if (s->pc->mat != s->shell) PetscFunctionReturn(PETSC_SUCCESS); /* the factorization had failed */
+  keep = s->b[--s->depth];
+  PetscCall(VecCopy(keep, b));
+  PetscCall(VecPointwiseDivide(keep, x, s->dinv));
+  PetscCall(MatBackwardSolve(s->F, keep, x));
   if (!s->depth) PetscCall(Restore(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

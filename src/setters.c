@@ -782,11 +782,11 @@ PC_GETTER(Symmetric, PetscBool)
    Level: intermediate
 
    Notes:
-   Where updates of the factorization change diagonals alone, as on grids with 5 or 7 points and of tridiagonal
-   matrices, relaxed or not, the matrix and the preconditioner share their entries beside the diagonal. The
-   Krylov method then has the operator B = L^-1 A U'^-1 with A = L D U' + a correction of the diagonal and U' =
-   I + D^-1 (U - D), for which it takes the two triangular solves alone, and D as its preconditioner. See S. C.
-   Eisenstat, SIAM J. Sci. Stat. Comput. 2 (1981), and `PCEISENSTAT` for SSOR.
+   The factorization is M = L D U', with D the pivots, L and U' triangular with ones on the diagonal. Where its
+   updates change diagonal entries alone, as with 5- and 7-point stencils and tridiagonal matrices, relaxed or
+   not, the off-diagonal entries of A are those of L D and D U'. To multiply with B = L^-1 A U'^-1 then takes the
+   two triangular solves and no product with A. The Krylov method gets B as its operator and D as its
+   preconditioner. See S. C. Eisenstat, SIAM J. Sci. Stat. Comput. 2 (1981), and `PCEISENSTAT` for SSOR.
 
    CG takes the iterations that it takes without, if both are stopped by the natural norm
    (-ksp_norm_type natural), which is the same number. Other norms are of the transformed system: `KSPCG`,

@@ -190,7 +190,7 @@ PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscI
 PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
 PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
 
-/* inodes.c: successive rows of one pattern. InodesCall() is PlanCall(), which see, for what gets plan->inodes. */
+/* inodes.c: successive rows of one pattern. InodesCall() is PlanCall() for functions that get plan->inodes. */
 
 PETSC_INTERN PetscErrorCode PlanInodes(Plan *);
 PETSC_INTERN PetscErrorCode PlanInodesUnfit(Plan *);
@@ -201,7 +201,6 @@ PETSC_INTERN PetscErrorCode PlanInodesUnfit(Plan *);
   } while (0)
 
 /* order.c: orders of the rows, and slices of them. */
-
 typedef struct {
   int *row; /* at each position */
   /* of the row at each position, ascending: while planning; NULL in numerical order and in tiles */
@@ -328,7 +327,8 @@ typedef struct _Factorization Factorization;
 
 typedef struct {
   SyncILUUpdate type;
-  const char   *name; /* in the view */
+  const char   *name;   /* in the view */
+  PetscBool     inodes; /* goes by inodes, not rows */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, char[], size_t);
   /* may find only now that it takes too much: the reason */

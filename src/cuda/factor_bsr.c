@@ -86,4 +86,4 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const FactorOps SyncILUFactorBsrOps = {.type = SYNCILU_UPDATE_BSR, .name = "bsr", .create = Create_Bsr, .factor = Factor_Bsr};
+const FactorOps SyncILUFactorBsrOps = {.type = SYNCILU_UPDATE_BSR, .name = "bsr", .inodes = PETSC_TRUE, .create = Create_Bsr, .factor = Factor_Bsr};

@@ -103,8 +103,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(DeviceView(viewer));
-  PetscCall(
-    PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes, f->ops->type == SYNCILU_UPDATE_BSR ? "an inode" : "a row"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes, f->ops->inodes ? "an inode" : "a row"));
   if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes %s: L %d, U %d\n", SolveName(L->ops), L->order.inodes ? "an inode" : "a row", 1 << L->lanes,

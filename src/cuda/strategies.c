@@ -172,6 +172,14 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Levels of what a triangular solve goes by: colors of blocks, inodes, tiles or rows. */
+static int ChainLevels(const Plan *plan, const Triangle *t, int k)
+{
+  if (t->order.blocks) return plan->colors;
+  if (t->order.inodes) return plan->inodes->levels[k];
+  return plan->tiled ? plan->tile_levels[k] : plan->levels[k];
+}
+
 /*
    Milliseconds that the way through all levels takes in an application: a hop a level and triangle, or with row
    blocks a hop a block and a step a row. The constants are in kernels/tuning.h.
@@ -184,9 +192,9 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
   for (int k = 0; k < 2; k++) {
     const Ell   *e      = TriangleGetEll(t[k]);
     const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
-    const int    levels = t[k]->order.inodes ? plan->inodes->levels[k] : plan->tiled ? plan->tile_levels[k] : plan->levels[k];
+    const int    levels = ChainLevels(plan, t[k], k);
 
-    if (t[k]->order.blocks) time += plan->colors * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
+    if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
     else time += levels * hop;
   }
@@ -212,7 +220,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
 */
 PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
 {
-  const int    levels = L->order.inodes ? plan->inodes->levels[0] : plan->tiled ? plan->tile_levels[0] : L->order.blocks ? plan->colors : plan->levels[0];
+  const int    levels = ChainLevels(plan, L, 0);
   const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
 
   PetscFunctionBegin;
@@ -271,8 +279,7 @@ PetscBool Reorder_CUDA(PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2]
 */
 PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
 {
-  const int *levels = L->order.inodes ? plan->inodes->levels : plan->levels;
-  double     ms[2];
+  double ms[2];
 
   PetscFunctionBegin;
   advice[0] = 0;
@@ -282,7 +289,7 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
       PetscSNPrintf(advice, len,
                     "%d levels of L and U for %d rows take about %.2g ms an application; -pc_factor_mat_ordering_type bmc takes about %.2g, and may take "
                     "more iterations",
-                    levels[0] + levels[1], plan->pattern.n, ms[0], ms[1]));
+                    ChainLevels(plan, L, 0) + ChainLevels(plan, U, 1), plan->pattern.n, ms[0], ms[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -807,7 +807,7 @@ static PetscErrorCode Split_Host(SyncILUEngine e, const PetscScalar *a, const Pe
     PetscInt    first, last;
 
     while (SyncILUTriangleNext(&h->U, &walk, &first, &last)) SplitUpperSome(&job, h->U.order, first, last);
-      /* rows of L need the w of their own row alone, but tickets of U say nothing to those of L */
+      /* a row of L reads the w of its own row, which another thread may still be computing */
   #pragma omp barrier
     walk = SyncILUWalkStart;
     while (SyncILUTriangleNext(&h->L, &walk, &first, &last)) SplitLowerSome(&job, h->L.order, first, last);
