@@ -296,6 +296,22 @@ __global__ void level_widths_kernel(int levels, const int *__restrict__ start, i
   if ((threadIdx.x & 31) == 0) atomicMax(width, w);
 }
 
+__global__ void level_counts_kernel(int n, const int *__restrict__ level, int *count)
+{
+  const long long i = global_thread();
+
+  if (i < n) atomicAdd(count + level[i], 1);
+}
+
+__global__ void wide_levels_kernel(int levels, const int *__restrict__ count, int most, int *rows)
+{
+  const long long l = global_thread();
+  int             w = l < levels && count[l] > most ? count[l] : 0;
+
+  for (int o = 16; o; o >>= 1) w += __shfl_xor_sync(FULL, w, o);
+  if ((threadIdx.x & 31) == 0 && w) atomicAdd(rows, w);
+}
+
 __global__ void iota_kernel(int n, bool reverse, int *order)
 {
   const long long p = global_thread();
@@ -362,6 +378,17 @@ cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle t, int forward, int *l
 cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t stream)
 {
   LAUNCH(fill_kernel, n, stream, n, last, level);
+}
+
+cudaError_t SyncILUKernelWideLevels(int n, int levels, const int *level, int most, int *count, int *rows, cudaStream_t stream)
+{
+  const cudaError_t err = cudaMemsetAsync(count, 0, (size_t)levels * sizeof(*count), stream);
+
+  if (err != cudaSuccess || !n) return err;
+  level_counts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, level, count);
+  CHECK_LAUNCH();
+  wide_levels_kernel<<<blocks_for(levels, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(levels, count, most, rows);
+  return cudaGetLastError();
 }
 
 cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t stream)

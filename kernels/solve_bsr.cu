@@ -59,17 +59,29 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
   const bool         active = lane >> lg < task.shape >> 3, own = active && sub < B;
   const auto         where = in_memory<V, R>(s, n, group);
   const int          inode = active ? m.order[position] : 0, begin = m.inodes.pattern.ptr[inode], diag = m.inodes.pattern.diag[inode];
-  const int          end = m.inodes.pattern.ptr[inode + 1], width = (end - begin) * B; /* entries of each row */
-  const int          from = m.lower ? begin : diag + 1, count = active ? ((m.lower ? diag : end) - from) * B : 0;
-  const int          row           = inode * B + sub; /* of a lane that has its own */
-  const V *__restrict__ const rows = val + (size_t)begin * (B * B);
-  const V *__restrict__ const part = rows + (size_t)(from - begin) * B;
-  SyncILULate late                 = {};
+  const int          width = (m.inodes.pattern.ptr[inode + 1] - begin) * B; /* entries of each row */
+  const int          from = m.part.begin[inode] + m.part.skip, count = active ? (m.part.end[inode] - from) * B : 0;
+  const int          row             = inode * B + sub; /* of a lane that has its own */
+  const V *__restrict__ const rows   = val + (size_t)begin * (B * B);
+  const V *__restrict__ const part   = rows + (size_t)(from - begin) * B;
+  const V *__restrict__ const pivots = rows + (size_t)(diag - begin) * B;
+  SyncILULate late                   = {};
   V           sum[B][R], rest[R], inside[B], v[K][B], late_v[N], late_y[N][R], scale = 1;
   int         c[K], late_c[N];
   size_t      to = 0;
 
   if (LATE && active) late = m.late[position];
+  /* Of entry e, the value in its column k and the first row of the inode; and how far it is to the next row. */
+  auto block = [&](int e, int k, int *step) {
+    if (!m.place) {
+      *step = width;
+      return part + (size_t)e * B + k;
+    }
+    const SyncILUBsrPlace place = m.place[from + e];
+
+    *step = 1; /* a column of the transpose is a row of the pattern */
+    return val + (size_t)place.begin + (size_t)k * place.width;
+  };
   auto load = [&](int w) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
@@ -78,9 +90,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
 
 #pragma unroll
       for (int l = 0; l < LATE; l++) there = there && q / B + 1 != late.entry[l];
-      c[k] = there ? m.inodes.pattern.col[from + q / B] * B + q % B : -1;
+      int      step  = 0;
+      const V *first = there ? block(q / B, q % B, &step) : val;
+
+      c[k] = there ? m.part.col[from + q / B] * B + q % B : -1;
 #pragma unroll
-      for (int i = 0; i < B; i++) v[k][i] = there ? part[(size_t)i * width + q] : V(0);
+      for (int i = 0; i < B; i++) v[k][i] = there ? first[(size_t)i * step] : V(0);
     }
   };
 
@@ -93,13 +108,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
     if (s.scale) scale = ((const V *)s.scale)[row];
   }
 #pragma unroll
-  for (int j = 0; j < B; j++) inside[j] = own ? rows[(size_t)sub * width + (size_t)(diag - begin) * B + j] : V(0);
+  for (int j = 0; j < B; j++) inside[j] = own ? pivots[m.place ? (size_t)j * width + sub : (size_t)sub * width + j] : V(0);
 #pragma unroll
   for (int k = 0; k < N; k++) {
-    const int e = LATE && own ? late.entry[k / B] - 1 : -1;
+    const int e     = LATE && own ? late.entry[k / B] - 1 : -1;
+    int       step  = 0;
+    const V  *first = e < 0 ? val : block(e, k % B, &step);
 
-    late_c[k] = e < 0 ? -1 : m.inodes.pattern.col[from + e] * B + k % B;
-    late_v[k] = e < 0 ? V(0) : part[(size_t)sub * width + (size_t)e * B + k % B];
+    late_c[k] = e < 0 ? -1 : m.part.col[from + e] * B + k % B;
+    late_v[k] = e < 0 ? V(0) : first[(size_t)sub * step];
   }
 #pragma unroll
   for (int i = 0; i < B; i++) {
@@ -153,15 +170,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) bsr_kernel(SyncILUDeviceB
 
         if (sub > j) rest[r] -= inside[j] * x;
       }
-      rest[r] *= scale;
     } else {
 #pragma unroll
       for (int j = B - 1; j >= 0; j--) {
-        const V x = __shfl_sync(FULL, rest[r], leader + j);
+        const V x = __shfl_sync(FULL, rest[r] * scale, leader + j);
 
         if (sub < j) rest[r] -= inside[j] * x;
       }
     }
+    rest[r] *= scale;
   }
   if (own) write_solution<V, R>(s, n, group, row, to, rest);
 }
@@ -174,9 +191,8 @@ __global__ void late_kernel(SyncILUDeviceBsr m, const int *__restrict__ position
 {
   const long long p = global_thread();
 
-  if (p >= m.inodes.pattern.n) return;
-  const int inode = m.order[p], from = m.lower ? m.inodes.pattern.ptr[inode] : m.inodes.pattern.diag[inode] + 1;
-  const int count = (m.lower ? m.inodes.pattern.diag[inode] : m.inodes.pattern.ptr[inode + 1]) - from;
+  if (p >= m.part.n) return;
+  const int inode = m.order[p], from = m.part.begin[inode] + m.part.skip, count = m.part.end[inode] - from;
   int       top[SYNCILU_LATE];
 
 #pragma unroll
@@ -185,7 +201,7 @@ __global__ void late_kernel(SyncILUDeviceBsr m, const int *__restrict__ position
     top[l]           = -1;
   }
   for (int e = 0; e < min(count, UCHAR_MAX); e++) {
-    int at = position[m.inodes.pattern.col[from + e]], which = e + 1;
+    int at = position[m.part.col[from + e]], which = e + 1;
 
 #pragma unroll
     for (int l = 0; l < SYNCILU_LATE; l++) {
@@ -199,6 +215,18 @@ __global__ void late_kernel(SyncILUDeviceBsr m, const int *__restrict__ position
       }
     }
   }
+}
+
+__global__ void places_kernel(SyncILUDeviceBsr m, SyncILUBsrPlace *__restrict__ place)
+{
+  const long long e = global_thread();
+  const int       b = m.inodes.size;
+
+  if (e >= m.part.entries) return;
+  const int inode = m.part.col[e], begin = m.inodes.pattern.ptr[inode];
+
+  place[e].width = (m.inodes.pattern.ptr[inode + 1] - begin) * b;
+  place[e].begin = begin * b * b + (m.part.src[e] - begin) * b;
 }
 
 template <typename V, int B>
@@ -226,5 +254,10 @@ cudaError_t SyncILUKernelSolveBsr(SyncILUValueType type, SyncILUDeviceBsr m, con
 
 cudaError_t SyncILUKernelBsrLate(SyncILUDeviceBsr m, const int *position, SyncILULate *late, cudaStream_t stream)
 {
-  LAUNCH(late_kernel, (long long)m.inodes.pattern.n, stream, m, position, late);
+  LAUNCH(late_kernel, (long long)m.part.n, stream, m, position, late);
+}
+
+cudaError_t SyncILUKernelBsrPlaces(SyncILUDeviceBsr m, SyncILUBsrPlace *place, cudaStream_t stream)
+{
+  LAUNCH(places_kernel, (long long)m.part.entries, stream, m, place);
 }

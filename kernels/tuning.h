@@ -148,11 +148,16 @@
 #define SYNCILU_LANE_ENTRIES 3.3
 
 /*
-   Strategy bsr: mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; and
-   warps of a level up to which an inode waits for the inodes of the latest levels last. On an H200 to wait so
+   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows; mean
+   entries of a row of L or U for each of the lanes of an inode in a triangular solve; and warps of a level up
+   to which an inode waits for the inodes of the latest levels last. On an H200 they take 0.44 to 0.97 of the time
+   of the best other factorization on fourteen matrices of 13.8 to 77 entries a row and 0.34 to 0.81 of that of the
+   best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3 unknowns of a chain) 0.87 and
+   1.11. To wait so
    takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as long with 1,255 (elasticity,
    rows in random order).
 */
+#define SYNCILU_BSR_ENTRIES 12.0
 #define SYNCILU_BSR_COLUMNS 2.0
 #define SYNCILU_BSR_LATE    1000
 
@@ -392,11 +397,30 @@
    more, and ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to
    0.92, triangles as meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4,
    7-point ones with 24 0.87, with 43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with
-   34 warps a level take 0.88. Where a row has one lane in tiles, triangles row by row take 0.95, but with 16
-   right-hand sides twice as long and with three times the analysis, and 5-point grids 1.8; so these stay in
-   tiles.
+   34 warps a level take 0.88.
 */
 #define SYNCILU_CLUSTER_SLICES 36
 #define SYNCILU_CLUSTER_LEVELS 32
+
+/*
+   Warps on a level, in those that levels may have in the mean, beyond which the level is too wide for the
+   cluster; and the part of the rows that may be on such levels. On an H200 triangles refined to a corner,
+   of whose rows 81 % are, take 1.29 times as long in the cluster as by ell, a Darcy flow with 75 % 1.2; four other
+   finite-element matrices of as many rows a level in the mean with 11 % at most 0.7 to 0.89.
+*/
+#define SYNCILU_CLUSTER_WIDE  2
+#define SYNCILU_CLUSTER_SHARE 0.33
+
+/*
+   Where a row has one lane in tiles: nanoseconds that a level takes a cluster, at least and for each warp, and
+   how many times as long tiles must take by SYNCILU_HOP and SYNCILU_STEP, since the cluster takes three times
+   the analysis, twice the time for 16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
+   that of a factorization. On an H200 it takes 0.38 and 0.57 of the time on 7-point grids of 10x10x1000 and
+   20x20x200 points, 0.58 to 0.64 on 5-point ones of 8 to 150 points in the numbering, 0.84 at 24^3. Not taken:
+   0.81 at 300x300, 0.84 to 0.95 on triangles row by row, 1.3 to 2.3 on larger grids.
+*/
+#define SYNCILU_CLUSTER_HOP  170.0
+#define SYNCILU_CLUSTER_WARP 15.0
+#define SYNCILU_CLUSTER_GAIN 1.2
 
 #endif

@@ -108,6 +108,11 @@ typedef struct {
      rows that reach less far back than the row before them begin a block. All of these bits are set before.
   */
   int blocks;
+  /*
+     Bit b: the rows come in inodes of b successive rows (kernels/inodes.h). The bits from 2 to
+     SYNCILU_INODE_MOST that divide the number of rows are set before.
+  */
+  int inodes;
   /* rows with more than SYNCILU_POLLS << class entries of L or of U; zero before */
   int over[SYNCILU_TILE_CLASSES];
   /* rows of L and of U with more than twice the mean of entries; zero before */

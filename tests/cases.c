@@ -20,6 +20,10 @@
 #define ONE   "auto/auto/auto"
 /* What goes with EACH where rows are in tiles: every size, and all solves. */
 #define SIZES "*/auto/auto/* auto/*/auto"
+/* Auto may prefer other solves to tiles. */
+#define EACH_TILED  "*/ell/auto"
+#define SIZES_TILED "*/ell/auto/* auto/*/auto"
+#define ONE_TILED   "auto/ell/auto"
 
 #define LONG    (SYNCILU_ROW_LONG + 7) /* rows of the matrix one of whose rows is longer than any that is taken by a part of a warp */
 #define NATURAL MATORDERINGNATURAL
@@ -50,12 +54,13 @@ static const CaseLine small[] = {
   {"7pt",              130,  RCM,     1, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/auto/none/4 list/ell/asap/8 vect/csr/alap/16 rest/alap",  NULL},
   {"27pt",             130,  NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/auto/asap/8 list/ell/alap/16 vect/csr/none/32 rest/auto", NULL},
   {"denserow",         LONG, RCM,     0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/auto/alap/16 list/ell/none/32 vect/csr/asap rest/none",   NULL},
-  {"7pt:9x4x3",        0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_TILES,  ONE,                                                            NULL},
-  {"7pt:9x4x3",        0,    NATURAL, 0, 0.0, "0.1:0.1", 2, 1, 0, ORDER_TILES,  "vect/auto/auto/2",                                             NULL},
-  {"15pt:5x3x7",       0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_TILES,  "list/auto/auto",                                               NULL},
-  {"27pt:5x4x4",       0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_SKEWED, ONE,                                                            NULL},
-  {"elasticity:6x5x4", 0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_POINTS, ONE,                                                            NULL},
-  {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE,                                                            NULL},
+  {"7pt:9x4x3",        0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_TILES,  ONE_TILED,                                                      NULL},
+  {"7pt:9x4x3",        0,    NATURAL, 0, 0.0, "0.1:0.1", 2, 1, 0, ORDER_TILES,  "vect/ell/auto/2",                                              NULL},
+  {"15pt:5x3x7",       0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_TILES,  "list/ell/auto",                                                NULL},
+  {"27pt:5x4x4",       0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_SKEWED, ONE_TILED,                                                      NULL},
+  {"elasticity:6x5x4", 0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_POINTS, ONE_TILED,                                                      NULL},
+  {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
+  {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE_TILED,                                                      NULL},
   {"classes",          300,  NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/*/asap auto/*/none",                                      NULL}
 };
 
@@ -103,65 +108,68 @@ static const CaseLine main_lines[] = {
    has fewer rows than the others.
 */
 static const CaseLine tiles[] = {
-  {GRIDS,                                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH,          SIZES             },
-  {GRIDS,                                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  EACH,          "auto/auto/auto/*"},
+  {GRIDS,                                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    SIZES_TILED       },
+  {GRIDS,                                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    "auto/ell/auto/*" },
   {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          SIZES             },
   {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH,          SIZES             },
-  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH,          NULL              },
-  {"5pt:13x7",                                 0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH,          SIZES             },
-  {"5pt:13x7",                                 0, NATURAL, 0, 0.9, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH,          NULL              },
-  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH,          SIZES             },
-  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH,          "auto/auto/auto/*"},
-  {"27pt:6x5x4",                               0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH,          SIZES             },
-  {"27pt:6x5x4",                               0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH,          NULL              },
+  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    SIZES_TILED       },
+  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
+  {"5pt:13x7",                                 0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,    SIZES_TILED       },
+  {"5pt:13x7",                                 0, NATURAL, 0, 0.9, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
+  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    SIZES_TILED       },
+  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
+  {"27pt:6x5x4",                               0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,    SIZES_TILED       },
+  {"27pt:6x5x4",                               0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
   {"27pt:6x5x4",                               0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          SIZES             },
-  {"27pt:37x29x1",                             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH,          "auto/auto/auto/*"},
-  {"27pt:37x29x1",                             0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH,          NULL              },
-  {POINTS,                                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_POINTS, EACH,          SIZES             },
-  {POINTS,                                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_POINTS, EACH,          NULL              },
+  {"27pt:37x29x1",                             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
+  {"27pt:37x29x1",                             0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
+  {POINTS,                                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,    "*/ell/auto/*"    },
+  {POINTS,                                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,    NULL              },
+  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_INODES, EACH,          SIZES             },
+  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_INODES, EACH,          NULL              },
   {"elasticity:6x5x4",                         0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,          SIZES             },
   {"elasticity:5x6x7",                         0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          SIZES             },
   {"random:3000",                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,          "auto/auto/auto/*"},
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH,          "auto/auto/auto/*"},
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_CHAINS, EACH,          NULL              },
-  {"tridiagonal:5000",                         0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH,          NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_CHAINS, EACH,          NULL              },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,    "auto/ell/auto/*" },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,    NULL              },
+  {"tridiagonal:5000",                         0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,    NULL              },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_CHAINS, EACH_TILED,    NULL              },
   {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_ROWS,   EACH,          NULL              },
   {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "2e-4:2e-4", 2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
   {"bidiagonal:5000",                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH,          "auto/auto/auto/*"},
+  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
   {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, "1e-4:0.1",  2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH,          NULL              },
-  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE,           NULL              },
-  {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH,          NULL              },
-  {"27pt:23x27x19",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH,          NULL              },
-  {"band:1001",                                0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH,          SIZES             },
-  {"band:1001",                                0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH,          NULL              },
+  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
+  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,     NULL              },
+  {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
+  {"27pt:23x27x19",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
+  {"band:1001",                                0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,    SIZES_TILED       },
+  {"band:1001",                                0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,    NULL              },
   {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000", 0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto", NULL              }
 };
 
 /* Numbers that are none, for tests/cuda_hang: what is solved in tiles, and every other way. */
 #define WAYS "*/auto/asap auto/*/alap/4 auto/auto/none"
 static const CaseLine values[] = {
-  {"tridiagonal", 1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  EACH, WAYS},
-  {"27pt",        512,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"7pt_random",  1000, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"random",      1025, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"arrow",       700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"denserow",    1025, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"random200",   400,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"tridiagonal", 3,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"diagonal",    1,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"5pt",         1024, NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_TILES,  EACH, NULL},
-  {"15pt",        729,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  EACH, NULL},
-  {"27pt",        512,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, EACH, NULL},
-  {"elasticity",  648,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_POINTS, EACH, NULL},
-  {"classes",     700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"denserow",    1100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL},
-  {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH, NULL},
-  {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS, NULL}
+  {"tridiagonal", 1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  EACH_TILED, WAYS},
+  {"27pt",        512,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"7pt_random",  1000, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"random",      1025, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"arrow",       700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"denserow",    1025, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"random200",   400,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"tridiagonal", 3,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"diagonal",    1,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"5pt",         1024, NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_TILES,  EACH_TILED, NULL},
+  {"15pt",        729,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  EACH_TILED, NULL},
+  {"27pt",        512,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, EACH_TILED, NULL},
+  {"elasticity",  648,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_INODES, EACH,       NULL},
+  {"elasticity",  648,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_POINTS, ONE_TILED,  NULL},
+  {"classes",     700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"denserow",    1100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH_TILED, NULL},
+  {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL}
 };
 static const CaseLine values_small[] = {
   {"blocks:2x2x1", 0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
@@ -170,17 +178,17 @@ static const CaseLine values_small[] = {
   {"classes",      100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
   {"tridiagonal",  3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
   {"diagonal",     1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"7pt:5x4x3",    0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE,                                        NULL},
-  {"27pt:5x4x4",   0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE,                                        NULL}
+  {"7pt:5x4x3",    0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",   0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL}
 };
 
 /* Shifts of pivots, likewise. */
 static const CaseLine shifts[] = {
-  {"tridiagonal", 200,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS, NULL         },
-  {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES, EACH, "auto/*/alap"},
-  {"27pt",        343,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS, NULL         },
-  {"7pt",         343,  RCM,     2, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS, NULL         },
-  {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS, NULL         }
+  {"tridiagonal", 200,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
+  {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES, EACH_TILED, "auto/*/alap"},
+  {"27pt",        343,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
+  {"7pt",         343,  RCM,     2, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
+  {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         }
 };
 static const CaseLine shifts_small[] = {
   {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
@@ -240,7 +248,8 @@ static const struct {
   {"tiles of a skewed grid", "by level of tiles of ",        " skewed grid of "  },
   {"row blocks",             "by level of row blocks of ",   ", those of a point"},
   {"row blocks of a point",  "by level of row blocks of 3 ", ", those of a point"},
-  {"parts of chains",        "by level of row blocks of ",   ", parts of chains" }
+  {"parts of chains",        "by level of row blocks of ",   ", parts of chains" },
+  {"rows of one pattern",    "",                             ""                  }
 };
 
 const char *CaseOrderName(RowOrder order)
@@ -255,9 +264,7 @@ PetscBool CaseOrderIs(RowOrder order, const char *view)
 
   if (!value) return PETSC_FALSE;
   (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(value, "\n"), value);
-  /* auto may take a cluster for a grid whose rows have several lanes, where the device has one */
-  if (order == ORDER_SKEWED && CheckViewSays(view, "solve", "cluster")) order = ORDER_ROWS;
-  if (order == ORDER_TILES && CheckViewSays(view, "solve", "cluster") && !strstr(view, "cluster, lanes a row: L 1,")) order = ORDER_ROWS;
+  if (order == ORDER_INODES && !(CheckViewSays(view, "solve", "bsr") && CheckViewValue(view, "inodes"))) return PETSC_FALSE;
   if (order == ORDER_ROWS) return (PetscBool) !!strncmp(line, "by level of ", strlen("by level of "));
   return (PetscBool)(!strncmp(line, orders[order].begins, strlen(orders[order].begins)) && strstr(line, orders[order].has));
 }

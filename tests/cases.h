@@ -18,7 +18,8 @@ typedef enum {
   ORDER_SKEWED, /* tiles of a skewed grid */
   ORDER_BLOCKS, /* rows of a point, or of something like it, together */
   ORDER_POINTS, /* those of a point with three unknowns */
-  ORDER_CHAINS  /* parts of chains */
+  ORDER_CHAINS, /* parts of chains */
+  ORDER_INODES  /* successive rows of one pattern together */
 } RowOrder;
 
 /*

@@ -235,6 +235,8 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
  /* for which auto takes a cluster, where the device has them, and tiles where levels have too many rows */
     {"15pt:20x20x20",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
     {"27pt:16x16x40",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"7pt:6x6x200",      PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"5pt:100x100",      PETSC_FALSE, {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
     {"15pt:60x60x60",    PETSC_TRUE,  {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
  /* a box of skewed extents of 2,853 million points */
     {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
@@ -287,6 +289,14 @@ static PetscErrorCode Gate(PetscInt n, Entries *e)
     if (i == middle) continue;
     PetscCall(EnterBoth(e, i, i > middle && i <= middle + 160 ? middle : i - 8));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Eight chains of a fifth of the rows; all others are on one level, which is too wide for a cluster. */
+static PetscErrorCode Flood(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = n - n / 5; i < n; i++) PetscCall(EnterBoth(e, i, i - 8));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -375,10 +385,10 @@ static PetscErrorCode Far(PetscInt n, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whatever memory it takes, auto says this of its order. */
-#define AUTO(order) \
+/* Whatever memory it takes, ell says this of its order. */
+#define TILED(order) \
   { \
-    order, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO \
+    order, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL \
   }
 
 /* Patterns of their own. */
@@ -395,23 +405,24 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      },
  /* rows that several warps share */
     {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}},
+    {"flood",                     NULL,               Flood,        {5000, 20000},   {NULL, "a cluster", 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}},
     {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}       },
     {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}       },
  /* a few unusual rows in patterns that are taken in tiles without them */
-    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    AUTO("row blocks of 32 rows")                                           },
-    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    AUTO("parts of chains, 1 row alone")                                    },
-    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                               },
-    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    AUTO("grid of 60 x 60 x 1, 1 row alone")                                },
-    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    AUTO("grid of 60 x 60 x 1, 1 row alone")                                },
-    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                               },
-    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, 1 row alone")                               },
-    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    AUTO("skewed grid of 12 x 11 x 10, 1 row alone")                        },
-    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      AUTO("row blocks of 3 rows, those of a point, 1 row alone")             },
-    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    AUTO("grid of 12 x 11 x 10, ")                                          },
-    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                                          },
-    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                                          },
-    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    AUTO("grid of 20 x 100 x 1\n")                                          },
-    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    AUTO("order: ")                                                         }
+    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    TILED("row blocks of 32 rows")                                          },
+    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    TILED("parts of chains, 1 row alone")                                   },
+    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                              },
+    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    TILED("grid of 60 x 60 x 1, 1 row alone")                               },
+    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    TILED("grid of 60 x 60 x 1, 1 row alone")                               },
+    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                              },
+    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                              },
+    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    TILED("skewed grid of 12 x 11 x 10, 1 row alone")                       },
+    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      TILED("row blocks of 3 rows, those of a point, 1 row alone")            },
+    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    TILED("grid of 12 x 11 x 10, ")                                         },
+    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                         },
+    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                         },
+    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                         },
+    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    TILED("order: ")                                                        }
   };
 
   PetscFunctionBegin;

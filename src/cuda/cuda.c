@@ -52,7 +52,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   CUDA                *d    = (CUDA *)e->data;
   Plan                *plan = &d->plan;
   const size_t         n    = (size_t)plan->pattern.n;
-  const SolveOps      *ops;
+  const SolveOps      *ops, *usual;
   PetscInt64           taken;
   int                  mark;
   PetscBool            tile, tiled;
@@ -63,22 +63,23 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   PetscCall(ChooseSolve(plan, &ops));
   tile = (PetscBool)(ops->tiles && PlanMayTile(plan));
   PlanCall(PlanFindStatistics(plan, tile));
-  if (tile) PlanCall(PlanTile(plan));
+  PetscCall(ChooseInodes(plan, &ops, d->why, sizeof(d->why)));
+  if (tile && ops->tiles) PlanCall(PlanTile(plan));
   mark  = plan->scratch.n;
   tiled = plan->tiled;
-  PlanCall(ChooseNarrow(plan, &ops, d->narrow, sizeof(d->narrow)));
+  usual = ops;
+  PlanCall(ChooseNarrow(plan, &ops, d->why, sizeof(d->why)));
   taken = plan->taken;
   PetscCall(CreatePair(d, ops, PETSC_FALSE));
-  if (d->narrow[0] && (plan->unfit[0] || PlanBudget(plan) < 0.0)) { /* it takes more memory than others */
+  if (ops != usual && (plan->unfit[0] || PlanBudget(plan) < 0.0)) { /* it takes more memory than others */
     PetscCall(PetscInfo(NULL, "Solve strategy cluster: %s\n", plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
-    plan->unfit[0] = d->narrow[0] = 0;
-    plan->taken                   = taken;
-    plan->tiled                   = tiled;
+    plan->unfit[0] = d->why[0] = 0;
+    plan->taken                = taken;
+    plan->tiled                = tiled;
     PlanForgetLevels(plan);
     for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
-    PetscCall(ChooseSolve(plan, &ops));
-    PetscCall(CreatePair(d, ops, PETSC_FALSE));
+    PetscCall(CreatePair(d, usual, PETSC_FALSE));
   }
   if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AdviseOrdering(plan, &d->triangle[PART_L], &d->triangle[PART_U], advice, sizeof(advice)));

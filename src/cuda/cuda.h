@@ -3,8 +3,7 @@
 
    A plan is what all strategies plan from: the pattern on the device, its statistics, orders of its rows. A
    triangle is one triangular system, a factorization fills two of them, and a strategy of either kind is a
-   table of functions (strategies.c). All device memory belongs to a list, which is released as a whole;
-   src/README.md says which list has what.
+   table of functions (strategies.c). All device memory belongs to a list, released as a whole (src/README.md).
 */
 #ifndef SYNCILU_CUDA_H
 #define SYNCILU_CUDA_H
@@ -142,7 +141,7 @@ struct _Plan {
   PetscInt64 taken;
   /* bytes of plan.memory that a pattern from elsewhere than the matrix takes */
   PetscInt64   copied;
-  int          inode;           /* rows of an inode, see kernels/inodes.h */
+  int          inode;           /* rows of an inode, see kernels/inodes.h; as many as possible, 1 if rows come in no groups */
   Plan        *inodes;          /* the pattern of the inodes, once a strategy wants it; its arrays are in plan.memory */
   DeviceMemory memory, scratch; /* scratch: until the present step of planning ends */
   char         unfit[160];      /* why planning ended, else empty */
@@ -257,8 +256,10 @@ typedef struct {
 
 typedef struct {
   SyncILUSolve type;
-  const char  *name;  /* of one that has no option value, and is of type SYNCILU_SOLVE_AUTO; else NULL */
-  PetscBool    tiles; /* takes orders by tiles */
+  const char  *name;   /* of one that has no option value, and is of type SYNCILU_SOLVE_AUTO; else NULL */
+  PetscBool    tiles;  /* takes orders by tiles */
+  PetscBool    inodes; /* goes by inodes, not rows, and makes the rows of a transpose itself */
+  double       hop;    /* nanoseconds from level to level, where they are other than those of ell */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, Part, char[], size_t);
   /* order and storage, from the pattern alone */
@@ -296,10 +297,7 @@ PETSC_INTERN PetscErrorCode TriangleUpdateCrout(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *);
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
-/*
-   solve_ell.c: a triangle in sliced ELL, the strategy ell's, which the factorization with diagonal-only
-   updates has use for too.
-*/
+/* solve_ell.c: a triangle in sliced ELL, the strategy ell's; the factorization of diagonals alone uses it too. */
 typedef struct {
   SyncILUDeviceEll ell;
   int              lanes;   /* logarithm of the lanes a row */
@@ -346,9 +344,7 @@ struct _Factorization {
   SyncILUSlicedRows wrows;              /* where the rows of W go; val NULL: to the pattern */
   double           *pivot, *sum, *size; /* see SyncILUDeviceFactor; the last two once they are needed */
   double           *workspace;          /* a number a row, of no use to others while a factorization runs */
-  /*
-     the values are such that products of two of them are no numbers, which the next attempt must do without
-  */
+  /* products of two of the values are no numbers, which the next attempt must do without */
   PetscBool    wide;
   PetscBool    narrow;   /* auto has found that levels have few rows, each of which had better have a warp */
   char         why[160]; /* why it is not the strategy that was asked for or preferred */
@@ -361,9 +357,8 @@ PETSC_INTERN const FactorOps *const SyncILUCUDAUpdates[];
 
 PETSC_INTERN const char    *SolveName(const SolveOps *);
 PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
+PETSC_INTERN PetscErrorCode ChooseInodes(const Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode ChooseNarrow(Plan *, const SolveOps **, char[], size_t);
-PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
-PETSC_INTERN PetscErrorCode AdviseOrdering(const Plan *, const Triangle *, const Triangle *, char[], size_t);
 PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
 PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
 
@@ -416,6 +411,11 @@ PETSC_INTERN PetscErrorCode SearchPrefetch(Factorization *);
 PETSC_INTERN PetscErrorCode SearchFactor(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);
 PETSC_INTERN PetscErrorCode SearchViewPrefetch(const Factorization *, PetscViewer);
 
+/* advice.c: what an application takes about, and what would take less. */
+
+PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
+PETSC_INTERN PetscErrorCode AdviseOrdering(const Plan *, const Triangle *, const Triangle *, char[], size_t);
+
 /* cuda.c, report.c: what the engine calls. */
 
 typedef struct {
@@ -435,7 +435,7 @@ typedef struct {
     PetscScalar *l, *u, *dinv; /* the usual form on the host */
     PetscInt     generation;
   } values;
-  char narrow[128]; /* why auto has chosen to solve with a cluster */
+  char why[128]; /* that auto solves as it does, where it is not the usual way */
 } CUDA;
 
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);

@@ -4,28 +4,6 @@
 #include "cuda.h"
 #include "../../kernels/inodes.h"
 
-/* Finds how many rows an inode has: as many as possible, one if rows come in no groups. */
-static PetscErrorCode FindInodes(Plan *plan)
-{
-  const int            n = plan->pattern.n, mark = plan->scratch.n;
-  SyncILUDevicePattern p;
-  int                  sizes = 0, *device;
-
-  PetscFunctionBegin;
-  for (int b = 2; b <= SYNCILU_INODE_MOST && n; b++) sizes |= n % b ? 0 : 1 << b;
-  if (sizes) {
-    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
-    CallCUDA(cudaMemcpyAsync(device, &sizes, sizeof(sizes), cudaMemcpyHostToDevice, plan->stream));
-    PlanCall(PlanGetPattern(plan, &p));
-    PlanLaunch(SyncILUKernelInodeSizes(p, device, plan->stream));
-    PetscCall(PlanRestorePattern(plan, &p));
-    PetscCall(DeviceReadBack(plan->stream, &sizes, device, sizeof(sizes)));
-    PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  }
-  for (plan->inode = SYNCILU_INODE_MOST; plan->inode > 1 && !(sizes >> plan->inode & 1); plan->inode--) { }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Memory that the plan of inodes was short of, the plan is. */
 PetscErrorCode PlanInodesUnfit(Plan *plan)
 {
@@ -53,7 +31,6 @@ PetscErrorCode PlanInodes(Plan *plan)
 
   PetscFunctionBegin;
   if (plan->inodes) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(FindInodes(plan));
   b   = plan->inode;
   n   = (size_t)(plan->pattern.n / b);
   nnz = (size_t)(plan->nnz / (b * b));

@@ -2,6 +2,7 @@
    The pattern on the device, and what is found in it.
 */
 #include "cuda.h"
+#include "../../kernels/inodes.h"
 #include "../../kernels/order.h"
 #include "../../kernels/pattern.h"
 #include "../../kernels/storage.h"
@@ -240,12 +241,14 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
   PetscFunctionBegin;
   PetscCall(PetscMemzero(s, sizeof(*s)));
   s->blocks = ~3;
+  for (int b = 2; b <= SYNCILU_INODE_MOST; b++) s->inodes |= plan->pattern.n % b ? 0 : 1 << b;
   for (int k = 0; k < 3; k++) s->distance[k] = INT_MAX;
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*s), &device));
   PlanCall(PlanGetPattern(plan, &p));
   CallCUDA(cudaMemcpyAsync(device, s, sizeof(*s), cudaMemcpyHostToDevice, plan->stream));
   if (updates) PlanLaunch(SyncILUKernelOffDiagonal(p, plan->counts.longest[0], device, plan->stream));
   if (compare) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
+  if (s->inodes) PlanLaunch(SyncILUKernelInodeSizes(p, &device->inodes, plan->stream));
   if (tile) {
     const double rows     = plan->pattern.n;
     const int    twice[2] = {(int)(2.0 * plan->part[0] / rows), (int)(2.0 * plan->part[1] / rows)};
@@ -256,6 +259,7 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
   PetscCall(DeviceReadBack(plan->stream, s, device, sizeof(*s)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (!updates) s->off_diagonal = 1; /* nobody has looked */
+  for (plan->inode = SYNCILU_INODE_MOST; plan->inode > 1 && !(s->inodes >> plan->inode & 1); plan->inode--) { }
   plan->symmetric = (PetscBool)(compare && !s->unsymmetric);
   plan->reversed  = (PetscBool)(plan->symmetric && order == SYNCILU_ANALYSIS_AUTO);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -108,7 +108,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes %s: L %d, U %d\n", SolveName(L->ops), L->order.inodes ? "an inode" : "a row", 1 << L->lanes,
                                    1 << U->lanes));
-  if (d->narrow[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->narrow));
+  if (d->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->why));
   if (d->plan.inodes)
     PetscCall(PetscViewerASCIIPrintf(viewer, "inodes: %d of %d successive rows with one pattern; levels of inodes: L %d, U %d\n", d->plan.inodes->pattern.n,
                                      d->plan.inode, d->plan.inodes->levels[0], d->plan.inodes->levels[1]));

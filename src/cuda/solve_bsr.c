@@ -1,29 +1,21 @@
 /*
-   Solve strategy bsr: rows of one pattern together, from W and U' on the pattern. x is by rows. Transposes,
-   whose columns would be rows of the pattern, are left to ell.
+   Solve strategy bsr: rows of one pattern together, from W and U' on the pattern. x is by rows.
 */
 #include "cuda.h"
 #include "../../kernels/solve_bsr.h"
 
-PETSC_INTERN const SolveOps SyncILUSolveEllOps;
-
 static PetscErrorCode Create_Bsr(Triangle *t)
 {
-  Plan                 *plan = t->plan, *inodes;
-  const int             k    = t->part == PART_U;
-  SyncILUDeviceBsr     *m;
-  SyncILUDeviceTriangle rows;
-  SyncILUSlice         *task;
-  double                columns;
-  SyncILULate          *late;
-  int                  *level, levels, *position;
+  Plan             *plan = t->plan, *inodes;
+  const int         k    = t->part == PART_U || t->part == PART_UT;
+  SyncILUDeviceBsr *m;
+  SyncILUBsrPlace  *place;
+  SyncILUSlice     *task;
+  double            columns;
+  SyncILULate      *late;
+  int              *level, levels, *position;
 
   PetscFunctionBegin;
-  if (t->of) {
-    t->ops = &SyncILUSolveEllOps;
-    PetscCall((*t->ops->create)(t));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(PetscNew(&m));
   t->data = m;
   PlanCall(PlanInodes(plan));
@@ -32,15 +24,20 @@ static PetscErrorCode Create_Bsr(Triangle *t)
   InodesCall(OrderCreate(inodes, &t->memory, t->part, level, levels, 0, &t->order));
   columns  = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
   t->lanes = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
-  InodesCall(PlanTriangle(inodes, &inodes->scratch, t->part, &rows));
-  InodesCall(PlanSlices(inodes, &t->memory, rows, t->order.row, t->order.key, 0, t->lanes, INT_MAX, &task, &m->tasks));
+  InodesCall(PlanTriangle(inodes, &t->memory, t->part, &m->part));
+  InodesCall(PlanSlices(inodes, &t->memory, m->part, t->order.row, t->order.key, 0, t->lanes, INT_MAX, &task, &m->tasks));
   m->inodes.size    = plan->inode;
   m->inodes.pattern = inodes->pattern;
 
   m->inodes.pattern.col = inodes->columns;
-  m->lower              = t->part == PART_L;
+  m->lower              = t->part == PART_L || t->part == PART_UT;
   m->task               = task;
   m->order              = t->order.row;
+  if (t->of) {
+    InodesCall(PlanAlloc(inodes, &t->memory, (size_t)m->part.entries * sizeof(*place), &place));
+    PlanLaunch(SyncILUKernelBsrPlaces(*m, place, plan->stream));
+    m->place = place;
+  }
   if (t->order.level_rows * (double)(1 << t->lanes) <= 32.0 * SYNCILU_BSR_LATE) {
     InodesCall(PlanAlloc(inodes, &t->memory, (size_t)inodes->pattern.n * sizeof(*late), &late));
     InodesCall(OrderPositions(inodes, &t->order, &position));
@@ -73,8 +70,5 @@ static PetscErrorCode Columns_Bsr(const Triangle *t, int *col)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SolveOps SyncILUSolveBsrOps = {.type    = SYNCILU_SOLVE_BSR,
-                                     .create  = Create_Bsr,
-                                     .update  = TriangleUpdateCrout,
-                                     .solve   = Solve_Bsr,
-                                     .columns = Columns_Bsr};
+const SolveOps SyncILUSolveBsrOps =
+  {.type = SYNCILU_SOLVE_BSR, .inodes = PETSC_TRUE, .create = Create_Bsr, .update = TriangleUpdateCrout, .solve = Solve_Bsr, .columns = Columns_Bsr};

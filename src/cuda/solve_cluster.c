@@ -112,6 +112,7 @@ static PetscErrorCode Solve_Cluster(const Triangle *t, const SyncILUDeviceSolve 
 }
 
 const SolveOps SyncILUSolveClusterOps = {.type    = SYNCILU_SOLVE_CLUSTER,
+                                         .hop     = SYNCILU_HOP_CLUSTER,
                                          .fits    = Fits_Cluster,
                                          .create  = Create_Cluster,
                                          .update  = EllUpdate,

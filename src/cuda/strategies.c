@@ -2,6 +2,7 @@
    The strategies, and the rule by which auto chooses among them. Nothing else names one.
 */
 #include "cuda.h"
+#include "../../kernels/order.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
   SyncILUSolveBlocksOps, SyncILUSolveBsrOps;
@@ -18,9 +19,9 @@ PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, Syn
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorListOps,   &SyncILUFactorAdaptOps,
-                                               &SyncILUFactorVectOps,     &SyncILUFactorSharedOps, &SyncILUFactorParallelOps,
-                                               &SyncILUFactorLevelsetOps, &SyncILUFactorBsrOps,    NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorBsrOps,      &SyncILUFactorListOps,
+                                               &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,
+                                               &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)
@@ -89,24 +90,84 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 }
 
 /*
-   Whether a matrix in tiles may be for a cluster: tiles in which a row has several lanes have few rows, and
-   save few levels. A skewed grid may have fewer levels than its skewed extents, and then more rows for warps
-   on each.
+   Whether successive rows of one pattern are worth strategies of their own: those of an inode wait once, but
+   where rows have few entries, other ways have a shorter one.
+*/
+static PetscBool InodesPay(const Plan *plan)
+{
+  return (PetscBool)(plan->inode > 1 && (double)plan->nnz >= SYNCILU_BSR_ENTRIES * (double)plan->pattern.n);
+}
+
+/*
+   ChooseInodes - whether auto had better solve by inodes
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan, with its statistics
+-  ops  - the strategy that ChooseSolve() has found
+
+   Output Parameters:
++  ops - the strategy
+-  why - the reason, empty if there is none
+*/
+PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], size_t len)
+{
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (plan->settings->solve != SYNCILU_SOLVE_AUTO || *ops == &SyncILUSolveBlocksOps || !InodesPay(plan)) PetscFunctionReturn(PETSC_SUCCESS);
+  *ops = &SyncILUSolveBsrOps;
+  PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern and wait together", plan->inode,
+                          (double)plan->nnz / plan->pattern.n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Whether a matrix in tiles may be for a cluster. Tiles in which a row has several lanes have few rows, and
+   save few levels: there the warps a level decide. Else the ways through all tiles and through all levels are
+   compared. A skewed grid may have fewer levels than its skewed extents, and then more rows for warps on each.
 */
 static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 {
   const SyncILUTiling  *t = &plan->tiling;
   SyncILUDeviceTriangle lower;
   long long             extent[3];
+  double                levels;
   int                   lanes, polls;
 
   PetscFunctionBegin;
   *may = PETSC_FALSE;
-  if (t->block || t->outliers || !plan->tile_lanes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->block || t->outliers) PetscFunctionReturn(PETSC_SUCCESS);
   SyncILUGridExtents(t->points, t->skew, extent);
+  levels = (double)(extent[0] + extent[1] + extent[2] - 2);
+  if (!plan->tile_lanes) {
+    const int    rows    = (1 << t->edge[0]) + (1 << t->edge[1]) + (1 << t->edge[2]) - 2; /* on the way through a tile */
+    const double tiles   = plan->tile_levels[0] * (SYNCILU_HOP + (double)rows * SYNCILU_STEP);
+    const double slices  = Slices(plan, 0, levels);
+    const double cluster = levels * PetscMax(SYNCILU_CLUSTER_HOP, SYNCILU_CLUSTER_WARP * slices);
+
+    *may = (PetscBool)(slices <= SYNCILU_CLUSTER_SLICES && tiles > SYNCILU_CLUSTER_GAIN * cluster);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
   PlanCall(EllLanesAtOnce(plan, PART_L, lower, &lanes, &polls));
-  *may = (PetscBool)(Slices(plan, lanes, (double)(extent[0] + extent[1] + extent[2] - 2)) <= SYNCILU_CLUSTER_SLICES);
+  *may = (PetscBool)(Slices(plan, lanes, levels) <= SYNCILU_CLUSTER_SLICES);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether too many rows of a triangle are on levels that one cluster takes long for. */
+static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, int lanes, PetscBool *wide)
+{
+  const int mark = plan->scratch.n, most = (SYNCILU_CLUSTER_WIDE * SYNCILU_CLUSTER_SLICES * 32) >> lanes;
+  int      *count, rows;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(*count), &count));
+  CallCUDA(cudaMemsetAsync(count + levels, 0, sizeof(*count), plan->stream));
+  PlanLaunch(SyncILUKernelWideLevels(plan->pattern.n, levels, level, most, count, count + levels, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &rows, count + levels, sizeof(rows)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  *wide = (PetscBool)((double)rows > SYNCILU_CLUSTER_SHARE * (double)plan->pattern.n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,7 +183,7 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 
    Output Parameters:
 +  ops - the strategy; with it the plan is no longer in tiles
--  why - the reason, empty if there is none
+-  why - the reason, as it was if there is none
 
    Note:
    One cluster has a part of the multiprocessors, and starts later than other kernels. The constants are in
@@ -135,12 +196,11 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
   char            unfit[128] = "";
   double          slices[2]  = {0.0, 0.0};
   int            *level, levels, lanes, polls;
-  PetscBool       may = PETSC_TRUE;
+  PetscBool       may = PETSC_TRUE, wide = PETSC_FALSE;
 
   PetscFunctionBegin;
-  why[0] = 0;
   if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || !plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*ops == &SyncILUSolveBlocksOps) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
+  if (*ops != &SyncILUSolveEllOps) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
   if (tiled) PlanCall(MayBeNarrow(plan, &may));
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
@@ -157,8 +217,10 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
     PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
     slices[k] = Slices(plan, lanes, (double)plan->levels[k]);
+    if (slices[k] > SYNCILU_CLUSTER_SLICES || plan->levels[k] < SYNCILU_CLUSTER_LEVELS) wide = PETSC_TRUE;
+    if (!wide && !(k && plan->reversed)) PlanCall(TooWide(plan, plan->level[k], plan->levels[k], lanes, &wide));
   }
-  if (PetscMin(plan->levels[0], plan->levels[1]) < SYNCILU_CLUSTER_LEVELS || PetscMax(slices[0], slices[1]) > SYNCILU_CLUSTER_SLICES) {
+  if (wide) {
     if (tiled) {
       plan->tiled = PETSC_TRUE;
       PetscCall(PlanRelease(plan, &plan->scratch, mark));
@@ -169,128 +231,6 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
   *ops = &SyncILUSolveClusterOps;
   PetscCall(
     PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which a cluster goes through faster", slices[0], slices[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Levels of what a triangular solve goes by: colors of blocks, inodes, tiles or rows. */
-static int ChainLevels(const Plan *plan, const Triangle *t, int k)
-{
-  if (t->order.blocks) return plan->colors;
-  if (t->order.inodes) return plan->inodes->levels[k];
-  return plan->tiled ? plan->tile_levels[k] : plan->levels[k];
-}
-
-/*
-   Milliseconds that the way through all levels takes in an application: a hop a level and triangle, or with row
-   blocks a hop a block and a step a row. The constants are in kernels/tuning.h.
-*/
-static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
-{
-  const Triangle *t[2] = {L, U};
-  double          time = 0.0;
-
-  for (int k = 0; k < 2; k++) {
-    const Ell   *e      = TriangleGetEll(t[k]);
-    const double hop    = t[k]->ops == &SyncILUSolveClusterOps ? SYNCILU_HOP_CLUSTER : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
-    const int    levels = ChainLevels(plan, t[k], k);
-
-    if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
-    else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
-    else time += levels * hop;
-  }
-  return 1e-6 * time;
-}
-
-/*
-   ChooseHost - whether auto had better leave the matrix to the host: where its rows are one chain, a core is
-   faster
-
-   Not Collective
-
-   Input Parameters:
-+  plan - the plan
-.  L    - the triangle, with the order of its solve
--  U    - likewise
-
-   Output Parameter:
-.  why - the reason, empty if there is none
-
-   Note:
-   A core takes its time for each entry.
-*/
-PetscErrorCode ChooseHost(const Plan *plan, const Triangle *L, const Triangle *U, char why[], size_t len)
-{
-  const int    levels = ChainLevels(plan, L, 0);
-  const double device = ChainTime(plan, L, U), host = 1e-6 * SYNCILU_HOST_ENTRY * (double)plan->nnz;
-
-  PetscFunctionBegin;
-  why[0] = 0;
-  if (device > SYNCILU_HOST_FACTOR * host) {
-    PetscCall(
-      PetscSNPrintf(why, len, "a chain of %d levels for %d rows takes a GPU about %.3g ms an application, a core %.3g", levels, plan->pattern.n, device, host));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Milliseconds that the bytes of an application take. */
-static double BytesTime(double n, double nnz)
-{
-  return 1e3 * (12.0 * nnz + 40.0 * n) / SYNCILU_BANDWIDTH;
-}
-
-/*
-   Whether an ordering with few levels takes so much less time than the present one that it is worth its
-   iterations. Where a row has many entries, its neighbours are too many for few colors.
-*/
-static PetscBool FewPay(double n, double nnz, double chain, double ms[2])
-{
-  ms[0] = BytesTime(n, nnz) + chain;
-  ms[1] = BytesTime(n, nnz) + 1e-6 * SYNCILU_BMC_LEVELS * SYNCILU_HOP_BY_LEVEL;
-  return (PetscBool)(nnz <= SYNCILU_ADVISE_ENTRIES * n && ms[0] > SYNCILU_ADVISE * ms[1]);
-}
-
-/* Before there is a plan: levels of few rows are for a cluster. */
-PetscBool Reorder_CUDA(PetscInt n, PetscInt64 nonzeros, const PetscInt levels[2], double ms[2])
-{
-  double chain = 0.0;
-
-  for (int k = 0; k < 2; k++)
-    chain += 1e-6 * (double)levels[k] * ((double)n > 32.0 * SYNCILU_CLUSTER_SLICES * (double)levels[k] ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP_CLUSTER);
-  return FewPay((double)n, (double)nonzeros, chain, ms);
-}
-
-/*
-   AdviseOrdering - whether the order of the matrix is such a chain of narrow levels that another one would take
-   much less time
-
-   Not Collective
-
-   Input Parameters:
-+  plan - the plan
-.  L    - the triangle, with the order of its solve
--  U    - likewise
-
-   Output Parameter:
-.  advice - which ordering, and about what time both take; empty if there is none
-
-   Note:
-   Nothing is reordered unasked: an ordering changes the number of iterations. The constants are in
-   kernels/tuning.h.
-*/
-PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangle *U, char advice[], size_t len)
-{
-  double ms[2];
-
-  PetscFunctionBegin;
-  advice[0] = 0;
-  if (plan->tiled || plan->block || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
-  if (FewPay((double)plan->pattern.n, (double)plan->nnz, ChainTime(plan, L, U), ms)) {
-    PetscCall(
-      PetscSNPrintf(advice, len,
-                    "%d levels of L and U for %d rows take about %.2g ms an application; -pc_factor_mat_ordering_type bmc takes about %.2g, and may take "
-                    "more iterations",
-                    ChainLevels(plan, L, 0) + ChainLevels(plan, U, 1), plan->pattern.n, ms[0], ms[1]));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,8 +254,9 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 {
   const double    n = (double)plan->pattern.n, rounds = PlanRounds(plan), mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
-  const PetscBool wide = (PetscBool)(mean > SYNCILU_NARROW_LEAST && mean < SYNCILU_NARROW_MOST);
-  const int       mark = plan->scratch.n;
+  const double    uneven = plan->part[0] ? n * plan->counts.longest[0] / plan->part[0] : 1.0;
+  const PetscBool wide   = (PetscBool)(mean > SYNCILU_NARROW_LEAST && mean < SYNCILU_NARROW_MOST);
+  const int       mark   = plan->scratch.n;
   int            *level, levels = plan->levels[0];
 
   PetscFunctionBegin;
@@ -326,7 +267,7 @@ static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
     if (plan->tiled) PetscCall(PlanRelease(plan, &plan->scratch, mark));
     else plan->level[0] = level; /* the order of the factorization will ask for them */
   }
-  if (n * rounds < (wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS) * (double)levels)
+  if (n * rounds < (wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS * uneven) * (double)levels)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,7 +306,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     char             why[sizeof(plan->unfit)] = "";
     int              before;
 
-    if (!any && asked != ops->type) continue;
+    if (any ? ops->inodes && (asked == SYNCILU_UPDATE_LIST || !InodesPay(plan)) : asked != ops->type) continue;
     if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) {
       PlanCall(ChooseSearch(plan, why, sizeof(why)));
       f->narrow = (PetscBool)(why[0] != 0);

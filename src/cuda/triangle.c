@@ -37,7 +37,7 @@ PetscErrorCode TriangleCreate(Plan *plan, const SolveOps *ops, Part part, const 
   t->generation = UNKNOWN;
   if (!ops->columns && !of) PlanCall(PlanKeepColumns(plan));
   if (!ops->values) PlanCall(PlanKeepCrout(plan, &plan->memory));
-  PlanCall(PlanTriangle(plan, &t->memory, part, &t->rows));
+  if (!of || !ops->inodes) PlanCall(PlanTriangle(plan, &t->memory, part, &t->rows));
   PlanCall((*ops->create)(t));
   if (!t->throttle) t->throttle = t->order.throttle;
   if (part == PART_L || part == PART_LT) PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n * plan->size, &t->scale));
