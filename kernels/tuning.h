@@ -85,16 +85,20 @@
 
 /*
    Auto searches for updates ahead, with a warp a row, instead of writing lists, where the rows of a level
-   have fewer rounds to search in than this in the mean (see PlanRounds()); the second number where rows have
-   so many entries that all lanes have something to do, and not so many that few are found. Time of a
+   have fewer rounds to search in than this in the mean (see PlanRounds()), times how much longer than the mean
+   the longest row of L is, as far as that counts; the second number where rows have so many entries that all
+   lanes have something to do, and not so many that few are found. Time of a
    refactorization by list over that by adapt, on an H200: 1.2 to 5.7 on fourteen matrices of 68 to 732 rounds
    (finite elements as meshed and in RCM order, triangles, quadtree), 0.92 at 1,001 (darcy), 0.65 at 2,782
    (15-point, RCM), 0.58 at 3,636 (15-point); with 24 to 100 entries a row 1.04 at 4,097 (blocks), 1.2 at
    6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a grid, whose lists take 4.5 times the
-   memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315.
+   memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315. Where rows of L have up to 5.0
+   and 3.0 times the mean (meshes with two unknowns a point, some couplings of which are missing) it is 2.1 at
+   3,581 and 1.7 at 1,811.
 */
 #define SYNCILU_NARROW_ROUNDS      900
 #define SYNCILU_NARROW_ROUNDS_WIDE 20000
+#define SYNCILU_NARROW_UNEVEN      5.0
 #define SYNCILU_NARROW_LEAST       24
 #define SYNCILU_NARROW_MOST        100
 

@@ -254,7 +254,7 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 {
   const double    n = (double)plan->pattern.n, rounds = PlanRounds(plan), mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
-  const double    uneven = plan->part[0] ? n * plan->counts.longest[0] / plan->part[0] : 1.0;
+  const double    uneven = plan->part[0] ? PetscMin(SYNCILU_NARROW_UNEVEN, n * plan->counts.longest[0] / plan->part[0]) : 1.0;
   const PetscBool wide   = (PetscBool)(mean > SYNCILU_NARROW_LEAST && mean < SYNCILU_NARROW_MOST);
   const int       mark   = plan->scratch.n;
   int            *level, levels = plan->levels[0];
