@@ -94,11 +94,14 @@
    6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a grid, whose lists take 4.5 times the
    memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315. Where rows of L have up to 5.0
    and 3.0 times the mean (meshes with two unknowns a point, some couplings of which are missing) it is 2.1 at
-   3,581 and 1.7 at 1,811.
+   3,581 and 1.7 at 1,811. Lists take rows of more than SYNCILU_NARROW_LONGEST entries in any case, for which one
+   warp takes too long: with a full last row a 7-point grid takes 0.004 of the time by list. A circuit of 306
+   rounds (memplus) whose longest row has 574 entries takes 13 times as long by list as by vect.
 */
 #define SYNCILU_NARROW_ROUNDS      900
 #define SYNCILU_NARROW_ROUNDS_WIDE 20000
 #define SYNCILU_NARROW_UNEVEN      5.0
+#define SYNCILU_NARROW_LONGEST     1024
 #define SYNCILU_NARROW_LEAST       24
 #define SYNCILU_NARROW_MOST        100
 
@@ -407,12 +410,12 @@
 #define SYNCILU_CLUSTER_LEVELS 32
 
 /*
-   Warps on a level, in those that levels may have in the mean, beyond which the level is too wide for the
-   cluster; and the part of the rows that may be on such levels. On an H200 triangles refined to a corner,
-   of whose rows 81 % are, take 1.29 times as long in the cluster as by ell, a Darcy flow with 75 % 1.2; four other
-   finite-element matrices of as many rows a level in the mean with 11 % at most 0.7 to 0.89.
+   Rows of a level beyond which it is too wide for the cluster, and the part of the rows that may be on such
+   levels. On an H200 a cluster takes 2.4 ns for each row of levels of 32,000 to 62,000 rows, 7 ns with twice as
+   many, and 0.7 to 0.8 ns with fewer than 12,000: triangles refined to a corner, of whose 170,000 rows 76 % are
+   on three such levels, take 1.29 times as long in the cluster as by ell, with 35,000 rows 0.55.
 */
-#define SYNCILU_CLUSTER_WIDE  2
+#define SYNCILU_CLUSTER_WIDE  20000
 #define SYNCILU_CLUSTER_SHARE 0.33
 
 /*

@@ -156,15 +156,15 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
 }
 
 /* Whether too many rows of a triangle are on levels that one cluster takes long for. */
-static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, int lanes, PetscBool *wide)
+static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, PetscBool *wide)
 {
-  const int mark = plan->scratch.n, most = (SYNCILU_CLUSTER_WIDE * SYNCILU_CLUSTER_SLICES * 32) >> lanes;
+  const int mark = plan->scratch.n;
   int      *count, rows;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(*count), &count));
   CallCUDA(cudaMemsetAsync(count + levels, 0, sizeof(*count), plan->stream));
-  PlanLaunch(SyncILUKernelWideLevels(plan->pattern.n, levels, level, most, count, count + levels, plan->stream));
+  PlanLaunch(SyncILUKernelWideLevels(plan->pattern.n, levels, level, SYNCILU_CLUSTER_WIDE, count, count + levels, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &rows, count + levels, sizeof(rows)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   *wide = (PetscBool)((double)rows > SYNCILU_CLUSTER_SHARE * (double)plan->pattern.n);
@@ -218,7 +218,7 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
     PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
     slices[k] = Slices(plan, lanes, (double)plan->levels[k]);
     if (slices[k] > SYNCILU_CLUSTER_SLICES || plan->levels[k] < SYNCILU_CLUSTER_LEVELS) wide = PETSC_TRUE;
-    if (!wide && !(k && plan->reversed)) PlanCall(TooWide(plan, plan->level[k], plan->levels[k], lanes, &wide));
+    if (!wide && !(k && plan->reversed)) PlanCall(TooWide(plan, plan->level[k], plan->levels[k], &wide));
   }
   if (wide) {
     if (tiled) {
@@ -248,8 +248,8 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
 
    Note:
    In numerical order nobody asks for levels. Where there is much to search for, it takes longer than the way
-   from level to level; and rows that lists share among warps have no business with one. The constants are in
-   kernels/tuning.h.
+   from level to level; and the longest rows, which lists share among warps, have no business with one. The
+   constants are in kernels/tuning.h.
 */
 static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 {
@@ -261,7 +261,7 @@ static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 
   PetscFunctionBegin;
   if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (plan->counts.longest_row > SYNCILU_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->counts.longest_row > SYNCILU_NARROW_LONGEST) PetscFunctionReturn(PETSC_SUCCESS);
   if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
     if (plan->tiled) PetscCall(PlanRelease(plan, &plan->scratch, mark));
