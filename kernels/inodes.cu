@@ -11,9 +11,9 @@ namespace
 
 /*
    Whether row i is part of an inode of so many rows: it has the columns of the first one, in groups that are
-   inodes. Some lanes share the row.
+   inodes. Some lanes share the row. Of a long one they ask now and then whether other rows have said no.
 */
-__device__ bool fits_inode(const SyncILUDevicePattern &p, int i, int size, int lane, int lanes)
+__device__ bool fits_inode(const SyncILUDevicePattern &p, int i, int size, int lane, int lanes, const int *sizes)
 {
   const int first = i - i % size, begin = p.ptr[i], len = p.ptr[i + 1] - begin, other = p.ptr[first];
   bool      fits = len % size == 0 && p.ptr[first + 1] - other == len;
@@ -21,6 +21,7 @@ __device__ bool fits_inode(const SyncILUDevicePattern &p, int i, int size, int l
   for (int e = lane; fits && e < len; e += lanes) {
     const int c = p.col[begin + e];
 
+    if (e >= SYNCILU_ROW_LONG && e % SYNCILU_ROW_LONG < lanes && !(load_relaxed(sizes) >> size & 1)) break;
     fits = c % size == e % size && c == p.col[other + e] && c - e % size == p.col[other + e - e % size];
   }
   return fits;
@@ -37,7 +38,7 @@ __global__ void sizes_kernel(SyncILUDevicePattern p, int *sizes)
 
     if (!open) return;
     for (int b = 2; b <= SYNCILU_INODE_MOST; b++) {
-      if (open >> b & 1 && !fits_inode(p, (int)i, b, lane, ROW_LANES)) gone |= 1 << b;
+      if (open >> b & 1 && !fits_inode(p, (int)i, b, lane, ROW_LANES, sizes)) gone |= 1 << b;
     }
     if (gone) atomicAnd(sizes, ~gone);
   }
