@@ -130,7 +130,7 @@ typedef enum {
 .  SYNCILU_SOLVE_CLUSTER  - the same by one cluster of thread blocks, which push values into each other's shared
                             memory, for levels of few rows; needs compute capability 9.0
 -  SYNCILU_SOLVE_BSR      - 8 to 32 lanes an inode, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
-                            U; transposed as with ell
+                            U
 
    Level: advanced
 

@@ -155,10 +155,11 @@ MAT_GETTER(Backend, SyncILUBackend)
    Note:
    Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids,
    auto and list run as one triangular solve, and the view says diagonal-only. Where the device has no memory
-   for the lists, adapt runs. Auto also takes adapt where levels have few rows, then with 32 lanes a row,
-   where most entries are in rows of more than 255, and where lists take so much memory that plan and factor
-   would have more than three times the bytes of the matrix and 16 MB more. The view and -info give the
-   reason. The host has one way, a dense work row a thread, and says so in the view.
+   for the lists, adapt runs. Auto takes bsr where successive rows come in groups of one pattern, as those of
+   the unknowns of a point, and have 12 entries or more in the mean. It takes adapt where levels have few rows,
+   then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take so much
+   memory that plan and factor would have more than three times the bytes of the matrix and 16 MB more. The
+   view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -493,8 +494,10 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. On the host a thread takes a row, whatever is asked for, and the
-   view says so.
+   Takes effect at the next symbolic phase. Auto takes bsr where successive rows come in groups of one pattern
+   and have 12 entries or more in the mean, cluster where levels are narrow and the device has clusters, on
+   grids where that way is much shorter than through tiles, and else ell; the view gives the reason. On the
+   host a thread takes a row, whatever is asked for, and the view says so.
 
 .seealso: `SyncILUSolve`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetSolve()`, `MatSyncILUSetSolve()`
 @*/
