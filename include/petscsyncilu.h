@@ -49,7 +49,7 @@ typedef enum {
    SyncILUUpdate - how the factorization on a GPU finds the entries that two rows share
 
    Values:
-+  SYNCILU_UPDATE_AUTO     - the library chooses
++  SYNCILU_UPDATE_AUTO     - the library chooses, see `PCSyncILUSetUpdate()`
 .  SYNCILU_UPDATE_SHARED   - 32 lanes have a row, and compare 32 of its columns with 32 of a reference row at a
                              time
 .  SYNCILU_UPDATE_VECT     - 32 lanes have a row, and each searches for a column of it in the reference row;
@@ -119,7 +119,8 @@ typedef enum {
 
    Values:
 +  SYNCILU_SOLVE_AUTO     - the library chooses: a warp a block in the ordering `MATORDERINGBMC`, which has no value of
-                            its own here, cluster where levels have few rows, else ell
+                            its own here, bsr where rows come in inodes, cluster where levels have few rows, else
+                            ell
 .  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
 .  SYNCILU_SOLVE_HYB      - the same, from the 32 entries of each warp side by side; rows of more entries go on in

@@ -155,8 +155,8 @@
 #define SYNCILU_LANE_ENTRIES 3.3
 
 /*
-   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows; mean
-   entries of a row of L or U for each of the lanes of an inode in a triangular solve; and warps of a level up
+   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and the
+   most that a row may have, since no other warp helps with an inode; mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; and warps of a level up
    to which an inode waits for the inodes of the latest levels last. On an H200 they take 0.44 to 0.97 of the time
    of the best other factorization on fourteen matrices of 13.8 to 77 entries a row and 0.34 to 0.81 of that of the
    best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3 unknowns of a chain) 0.87 and
@@ -165,6 +165,7 @@
    rows in random order).
 */
 #define SYNCILU_BSR_ENTRIES 12.0
+#define SYNCILU_BSR_LONGEST 1024
 #define SYNCILU_BSR_COLUMNS 2.0
 #define SYNCILU_BSR_LATE    1000
 
@@ -209,7 +210,7 @@
    it; and the mean entries of a row up to which it does.
 */
 #define SYNCILU_HOP_BY_LEVEL   450
-#define SYNCILU_HOP_CLUSTER    250
+#define SYNCILU_HOP_CLUSTER    170
 #define SYNCILU_BMC_LEVELS     200
 #define SYNCILU_BANDWIDTH      3e12
 #define SYNCILU_ADVISE         4
@@ -419,15 +420,14 @@
 #define SYNCILU_CLUSTER_SHARE 0.33
 
 /*
-   Where a row has one lane in tiles: nanoseconds that a level takes a cluster, at least and for each warp, and
-   how many times as long tiles must take by SYNCILU_HOP and SYNCILU_STEP, since the cluster takes three times
-   the analysis, twice the time for 16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
+   Where a row has one lane in tiles: nanoseconds that a level takes a cluster for each warp, where that is more
+   than SYNCILU_HOP_CLUSTER, and how many times as long tiles must take, since the cluster takes three times the
+   analysis, twice the time for 16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
    that of a factorization. On an H200 it takes 0.38 and 0.57 of the time on 7-point grids of 10x10x1000 and
    20x20x200 points, 0.58 to 0.64 on 5-point ones of 8 to 150 points in the numbering, 0.84 at 24^3. Not taken:
    0.81 at 300x300, 0.84 to 0.95 on triangles row by row, 1.3 to 2.3 on larger grids.
 */
-#define SYNCILU_CLUSTER_HOP  170.0
-#define SYNCILU_CLUSTER_WARP 15.0
-#define SYNCILU_CLUSTER_GAIN 1.2
+#define SYNCILU_CLUSTER_WARP_TIME 15.0
+#define SYNCILU_CLUSTER_GAIN      1.2
 
 #endif

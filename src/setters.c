@@ -414,7 +414,8 @@ MAT_GETTER(VectorSize, PetscInt)
    triangulations in natural order, and, once the grid is skewed, for 9- and 27-point stencils, whose rows
    depend on neighbours on both sides of the line before. The grid is found in the pattern; no `DM` is asked.
 
-   With several unknowns a point, all of which depend on each other, the rows of a point are a tile. Where
+   With several unknowns a point, all of which depend on each other, the rows of a point are a tile, unless the
+   solves are of type `SYNCILU_SOLVE_BSR`, which auto prefers where rows have 12 entries or more. Where
    each row depends on the one before it, as in a tridiagonal matrix, a tile is a block of successive rows.
    Otherwise auto is by level: the rows of L at their earliest level and, if the pattern is symmetric, those
    of U at their latest one; all at their latest one if it is not and levels have many rows.
@@ -495,7 +496,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 
    Note:
    Takes effect at the next symbolic phase. Auto takes bsr where successive rows come in groups of one pattern
-   and have 12 entries or more in the mean, cluster where levels are narrow and the device has clusters, on
+   and have 12 entries or more in the mean and no more than 1024, cluster where levels are narrow and the device has clusters, on
    grids where that way is much shorter than through tiles, and else ell; the view gives the reason. On the
    host a thread takes a row, whatever is asked for, and the view says so.
 

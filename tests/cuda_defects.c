@@ -236,6 +236,7 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
     {"15pt:20x20x20",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
     {"27pt:16x16x40",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
     {"7pt:6x6x200",      PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"tridiagonal:5000", PETSC_FALSE, {"parts of chains", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}             },
     {"5pt:100x100",      PETSC_FALSE, {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
     {"15pt:60x60x60",    PETSC_TRUE,  {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
  /* a box of skewed extents of 2,853 million points */
@@ -400,29 +401,30 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     PetscInt n[2]; /* small, large */
     Expected x;
   } built[] = {
-    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      },
-    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}       },
-    {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      },
+    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
+    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
+    {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
  /* rows that several warps share */
-    {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}},
-    {"flood",                     NULL,               Flood,        {30000, 60000},  {NULL, "a cluster", 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}},
-    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}       },
-    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}       },
+    {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
+    {"flood",                     NULL,               Flood,        {30000, 60000},  {NULL, "a cluster", 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
+    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
+    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
  /* a few unusual rows in patterns that are taken in tiles without them */
-    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    TILED("row blocks of 32 rows")                                          },
-    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    TILED("parts of chains, 1 row alone")                                   },
-    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                              },
-    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    TILED("grid of 60 x 60 x 1, 1 row alone")                               },
-    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    TILED("grid of 60 x 60 x 1, 1 row alone")                               },
-    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                              },
-    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                              },
-    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    TILED("skewed grid of 12 x 11 x 10, 1 row alone")                       },
-    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      TILED("row blocks of 3 rows, those of a point, 1 row alone")            },
-    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    TILED("grid of 12 x 11 x 10, ")                                         },
-    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                         },
-    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                         },
-    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                         },
-    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    TILED("order: ")                                                        }
+    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    TILED("row blocks of 32 rows")                                            },
+    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    TILED("parts of chains, 1 row alone")                                     },
+    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
+    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    TILED("grid of 60 x 60 x 1, 1 row alone")                                 },
+    {"grid with border by auto",  "5pt:60x60",        Border,       {3600, 3600},    {"1 row alone", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    TILED("grid of 60 x 60 x 1, 1 row alone")                                 },
+    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
+    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
+    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    TILED("skewed grid of 12 x 11 x 10, 1 row alone")                         },
+    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      TILED("row blocks of 3 rows, those of a point, 1 row alone")              },
+    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    TILED("grid of 12 x 11 x 10, ")                                           },
+    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                           },
+    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                           },
+    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                           },
+    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    TILED("order: ")                                                          }
   };
 
   PetscFunctionBegin;

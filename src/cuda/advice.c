@@ -27,7 +27,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
     const int    levels = ChainLevels(plan, t[k], k);
 
     if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
-    else if (plan->tiled) time += levels * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP);
+    else if (plan->tiled) time += levels * TileTime(&plan->tiling);
     else time += levels * hop;
   }
   return 1e-6 * time;

@@ -85,7 +85,6 @@ enum {
 };
 
 typedef struct _Plan Plan;
-
 struct _Plan {
   const SyncILUSettings *settings;
   SyncILUValueType       type; /* of values */
@@ -141,7 +140,7 @@ struct _Plan {
   PetscInt64 taken;
   /* bytes of plan.memory that a pattern from elsewhere than the matrix takes */
   PetscInt64   copied;
-  int          inode;           /* rows of an inode, see kernels/inodes.h; as many as possible, 1 if rows come in no groups */
+  int          inode;           /* rows of an inode (kernels/inodes.h); 1: rows come in no groups */
   Plan        *inodes;          /* the pattern of the inodes, once a strategy wants it; its arrays are in plan.memory */
   DeviceMemory memory, scratch; /* scratch: until the present step of planning ends */
   char         unfit[160];      /* why planning ended, else empty */
@@ -235,6 +234,7 @@ PETSC_INTERN PetscErrorCode PlanLevelset(Plan *, DeviceMemory *, SyncILUDeviceTr
 
 PETSC_INTERN PetscBool      PlanMayTile(const Plan *);
 PETSC_INTERN PetscErrorCode PlanTile(Plan *);
+PETSC_INTERN double         TileTime(const SyncILUTiling *);
 PETSC_INTERN PetscErrorCode OrderCreateTiles(Plan *, DeviceMemory *, Part, Order *);
 PETSC_INTERN PetscErrorCode OrderReverseTiles(Plan *, DeviceMemory *, const Order *, Order *);
 PETSC_INTERN PetscErrorCode PlanTileRowLevels(Plan *, int **, int *);
@@ -435,7 +435,7 @@ typedef struct {
     PetscScalar *l, *u, *dinv; /* the usual form on the host */
     PetscInt     generation;
   } values;
-  char why[128]; /* that auto solves as it does, where it is not the usual way */
+  char why[128]; /* auto solves in another way than the usual one */
 } CUDA;
 
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);

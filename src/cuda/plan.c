@@ -130,13 +130,19 @@ PetscErrorCode PlanCheckLaunch(Plan *plan, cudaError_t err)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Releases the pieces from the first on; what the plan has in them goes with its memory. */
 PetscErrorCode PlanRelease(Plan *plan, DeviceMemory *memory, int first)
 {
   PetscFunctionBegin;
-  for (int p = first; p < memory->n; p++) { /* levels that nobody has asked for yet go with their memory */
+  for (int p = first; p < memory->n; p++) {
     for (int k = 0; k < 2; k++) {
       if (plan->level[k] == memory->piece[p].pointer) plan->level[k] = NULL;
       if (plan->tile_level[k] == memory->piece[p].pointer) plan->tile_level[k] = NULL;
+    }
+    if (plan->crout == memory->piece[p].pointer) plan->crout = NULL;
+    if (plan->inodes && plan->inodes->pattern.ptr == memory->piece[p].pointer) {
+      PetscCall(PlanDestroy(plan->inodes));
+      PetscCall(PetscFree(plan->inodes));
     }
     if (plan->tiling.first == memory->piece[p].pointer) plan->tiling.first = plan->tiling.member = plan->tiling.tile = NULL;
   }
@@ -220,8 +226,8 @@ double PlanBudget(const Plan *plan)
 }
 
 /*
-   PlanFindStatistics - finds what of the pattern decides how it is planned, in one look through it and one
-   copy to the host
+   PlanFindStatistics - finds what of the pattern decides how it is planned, the rows of an inode among it, in
+   one look through it and one copy to the host
 
    Not Collective
 

@@ -91,10 +91,11 @@ PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 
 /*
    Whether successive rows of one pattern are worth strategies of their own: those of an inode wait once, but
-   where rows have few entries, other ways have a shorter one.
+   where rows have few entries, others are faster.
 */
 static PetscBool InodesPay(const Plan *plan)
 {
+  if (!plan->pattern.n || plan->counts.longest_row > SYNCILU_BSR_LONGEST) return PETSC_FALSE;
   return (PetscBool)(plan->inode > 1 && (double)plan->nnz >= SYNCILU_BSR_ENTRIES * (double)plan->pattern.n);
 }
 
@@ -141,10 +142,9 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
   SyncILUGridExtents(t->points, t->skew, extent);
   levels = (double)(extent[0] + extent[1] + extent[2] - 2);
   if (!plan->tile_lanes) {
-    const int    rows    = (1 << t->edge[0]) + (1 << t->edge[1]) + (1 << t->edge[2]) - 2; /* on the way through a tile */
-    const double tiles   = plan->tile_levels[0] * (SYNCILU_HOP + (double)rows * SYNCILU_STEP);
+    const double tiles   = plan->tile_levels[0] * TileTime(t);
     const double slices  = Slices(plan, 0, levels);
-    const double cluster = levels * PetscMax(SYNCILU_CLUSTER_HOP, SYNCILU_CLUSTER_WARP * slices);
+    const double cluster = levels * PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices);
 
     *may = (PetscBool)(slices <= SYNCILU_CLUSTER_SLICES && tiles > SYNCILU_CLUSTER_GAIN * cluster);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -286,8 +286,9 @@ static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
 
    Note:
    For auto and list those of the table are tried in its order. The first one, where only diagonals have
-   updates, stands before list, which it does the work of; then adapt, which takes every pattern. One that
-   finds no memory for its plan is followed by the next one too: adapt takes the least.
+   updates, stands before list, which it does the work of; then bsr, by auto alone and where inodes pay; list; and
+   adapt, which takes every pattern. One that finds no memory for its plan is followed by the next one too:
+   adapt takes the least.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
 {
@@ -304,7 +305,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
   for (int u = 0; SyncILUCUDAUpdates[u]; u++) {
     const FactorOps *ops                      = SyncILUCUDAUpdates[u];
     char             why[sizeof(plan->unfit)] = "";
-    int              before;
+    int              before, kept;
 
     if (any ? ops->inodes && (asked == SYNCILU_UPDATE_LIST || !InodesPay(plan)) : asked != ops->type) continue;
     if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) {
@@ -312,6 +313,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
       f->narrow = (PetscBool)(why[0] != 0);
     }
     before = plan->scratch.n;
+    kept   = plan->memory.n;
     if (!why[0] && ops->fits) PetscCall((*ops->fits)(plan, why, sizeof(why)));
     if (!why[0]) {
       f->ops = ops;
@@ -322,6 +324,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     if (!why[0]) break;
     f->ops         = NULL;
     plan->unfit[0] = 0;
+    if (ops->inodes) PetscCall(PlanRelease(plan, &plan->memory, kept));
     PetscCall(PlanRelease(plan, &f->memory, mark));
     PetscCall(PlanRelease(plan, &plan->scratch, before));
     PetscCall(PetscFree(f->data));

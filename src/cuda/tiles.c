@@ -228,6 +228,14 @@ static PetscBool Hollow(const Plan *plan)
   return (PetscBool)(plan->pattern.n >= SYNCILU_CUDA_MIN_ROWS && entries > SYNCILU_TILE_PADDING * PetscMin(plan->part[0], plan->part[1]));
 }
 
+/* Nanoseconds from the tiles of one level to those of the next: a hop, and the steps from row to row of a tile. */
+double TileTime(const SyncILUTiling *t)
+{
+  const int rows = t->block ? t->block : (1 << t->edge[0]) + (1 << t->edge[1]) + (1 << t->edge[2]) - 2;
+
+  return SYNCILU_HOP + (double)rows * SYNCILU_STEP;
+}
+
 /*
    PlanTile - decides whether rows are taken in tiles, and finds the levels of these
 
@@ -256,7 +264,7 @@ PetscErrorCode PlanTile(Plan *plan)
      blocks of a chain must gain more by the hops they save than they lose by waiting for all that their rows
      need
   */
-  else plan->tiled = (PetscBool)(!plan->chain || plan->tile_levels[0] * (SYNCILU_HOP + (double)plan->tiling.block * SYNCILU_STEP) <= plan->chain * SYNCILU_HOP);
+  else plan->tiled = (PetscBool)(!plan->chain || plan->tile_levels[0] * TileTime(&plan->tiling) <= plan->chain * SYNCILU_HOP);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
