@@ -639,7 +639,7 @@ static PetscErrorCode TestAuto(PetscRandom rand)
     {"random",      SYNCILU_CUDA_MIN_ROWS - 1, SYNCILU_BACKEND_HOST, "host (auto: "           },
     {"random",      SYNCILU_CUDA_MIN_ROWS,     SYNCILU_BACKEND_CUDA, "cuda (auto: "           },
     {"tridiagonal", SYNCILU_CUDA_MIN_ROWS,     SYNCILU_BACKEND_HOST, "host (auto: a chain of "},
-    {"5pt:12x1000", 0,                         SYNCILU_BACKEND_CUDA, "cuda (auto: "           }  /* narrow, in tiles or by a cluster */
+    {"5pt:15x1000", 0,                         SYNCILU_BACKEND_CUDA, "cuda (auto: "           }  /* narrow, in tiles or by a cluster */
   };
 
   PetscFunctionBegin;
