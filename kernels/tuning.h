@@ -85,18 +85,19 @@
 
 /*
    Auto searches for updates ahead, with a warp a row, instead of writing lists, where the rows of a level
-   have fewer rounds to search in than this in the mean (see PlanRounds()), times how much longer than the mean
-   the longest row of L is, as far as that counts; the second number where rows have so many entries that all
-   lanes have something to do, and not so many that few are found. Time of a
-   refactorization by list over that by adapt, on an H200: 1.2 to 5.7 on fourteen matrices of 68 to 732 rounds
-   (finite elements as meshed and in RCM order, triangles, quadtree), 0.92 at 1,001 (darcy), 0.65 at 2,782
-   (15-point, RCM), 0.58 at 3,636 (15-point); with 24 to 100 entries a row 1.04 at 4,097 (blocks), 1.2 at
-   6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a grid, whose lists take 4.5 times the
-   memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315. Where rows of L have up to 5.0
-   and 3.0 times the mean (meshes with two unknowns a point, some couplings of which are missing) it is 2.1 at
-   3,581 and 1.7 at 1,811. Lists take rows of more than SYNCILU_NARROW_LONGEST entries in any case, for which one
-   warp takes too long: with a full last row a 7-point grid takes 0.004 of the time by list. A circuit of 306
-   rounds (memplus) whose longest row has 574 entries takes 13 times as long by list as by vect.
+   have fewer rounds to search in than this in the mean (see PlanRounds()), times how much longer than the
+   mean the longest row of L is, up to SYNCILU_NARROW_UNEVEN; the second number where rows have so many
+   entries that all lanes have something to do, and not so many that few are found. Time of a
+   refactorization by list over that by adapt, on an H200: 1.2 to 5.7 on fourteen matrices of 68 to 732
+   rounds (finite elements as meshed and in RCM order, triangles, quadtree), 0.92 at 1,001 (darcy), 0.65 at
+   2,782 (15-point, RCM), 0.58 at 3,636 (15-point); with 24 to 100 entries a row 1.04 at 4,097 (blocks),
+   1.2 at 6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a grid, whose lists take 4.5
+   times the memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315. Where rows of L
+   have up to 5.0 and 3.0 times the mean (meshes with two unknowns a point, some couplings of which are
+   missing) it is 2.1 at 3,581 and 1.7 at 1,811. Lists take rows of more than SYNCILU_NARROW_LONGEST
+   entries in any case, for which one warp takes too long: with a full last row a 7-point grid takes 0.004
+   of the time by list. A circuit of 306 rounds (memplus) whose longest row has 574 entries takes 13 times
+   as long by list as by vect.
 */
 #define SYNCILU_NARROW_ROUNDS      900
 #define SYNCILU_NARROW_ROUNDS_WIDE 20000
@@ -155,14 +156,14 @@
 #define SYNCILU_LANE_ENTRIES 3.3
 
 /*
-   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and the
-   most that a row may have, since no other warp helps with an inode; mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; and warps of a level up
-   to which an inode waits for the inodes of the latest levels last. On an H200 they take 0.44 to 0.97 of the time
-   of the best other factorization on fourteen matrices of 13.8 to 77 entries a row and 0.34 to 0.81 of that of the
-   best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3 unknowns of a chain) 0.87 and
-   1.11. To wait so
-   takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as long with 1,255 (elasticity,
-   rows in random order).
+   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and
+   the most that a row may have, since no other warp helps with an inode; mean entries of a row of L or U
+   for each of the lanes of an inode in a triangular solve; and warps of a level up to which an inode waits
+   for the inodes of the latest levels last. On an H200 they take 0.44 to 0.97 of the time of the best
+   other factorization on fourteen matrices of 13.8 to 77 entries a row and 0.34 to 0.81 of that of the
+   best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3 unknowns of a chain) 0.87
+   and 1.11. To wait so takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as
+   long with 1,255 (elasticity, rows in random order).
 */
 #define SYNCILU_BSR_ENTRIES 12.0
 #define SYNCILU_BSR_LONGEST 1024
