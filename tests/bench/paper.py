@@ -13,7 +13,8 @@ default that of the file:
     paper-best                         which strategy is the fastest, by quartile of levels
 
 A speedup is the time of cuSPARSE over that of syncilu. Our analysis plans the factorization and both triangles at once, so that it stands
-in both comparisons as a whole, while cuSPARSE's are those of the function compared with.
+in both comparisons as a whole, while cuSPARSE's are those of the function compared with. A last table has the distance of auto from the
+fastest of the strategies that were measured beside it.
 """
 
 import argparse
@@ -128,6 +129,24 @@ def print_winners(table, title, part):
         print(f"| {name} | {' | '.join(map(str, row))} | {sum(row)} |")
 
 
+def print_auto(table, limits):
+    """Where a fixed strategy takes less time than auto, by more than the limit of its phase."""
+    print("\nAuto against the fastest fixed strategy\n\n| phase | within the limit | median of auto / fastest | beyond it |\n| --- | --- | --- | --- |")
+    for phase, limit in limits.items():
+        rows = []
+        for name, matrix in table.items():
+            auto = seconds(matrix["ours"], "auto", phase)
+            times = {s: seconds(matrix["ours"], s, phase) for s in matrix["ours"] if s != "auto"}
+            times = {s: t for s, t in times.items() if math.isfinite(t)}
+            if times and math.isfinite(auto):
+                fixed = min(times, key=times.get)
+                rows.append((auto / times[fixed], name, fixed))
+        if rows:
+            beyond = sorted((row for row in rows if row[0] > limit), reverse=True)
+            named = ", ".join(f"{name} {ratio:.2f} ({fixed})" for ratio, name, fixed in beyond) or "none"
+            print(f"| {phase}, {limit:.2f} | {len(rows) - len(beyond)} of {len(rows)} | {statistics.median(row[0] for row in rows):.2f} | {named} |")
+
+
 def scatter(plt, table, names, value, title):
     axes_of = {"nonzeros": lambda m: m["nonzeros"], "levels of L": lambda m: m["levels"], "rows a level": lambda m: m["rows"] / m["levels"]}
     figure, all_axes = plt.subplots(1, 3, figsize=(14, 4.8), sharey=True)
@@ -236,6 +255,7 @@ def main():
             print(f"| {name} | {statistics.median(values):.0f} | {sum(v == math.inf for v in values)} of {len(values)} |")
     print_winners(table, "Fastest factorization by quartile of levels", 0)
     print_winners(table, "Fastest solve by quartile of levels", 1)
+    print_auto(table, {"refactor": 1.2, "solve": 1.1})
 
     plt = pyplot("paper.py")
     folder = arguments.folder or arguments.file.parent
