@@ -406,7 +406,7 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
  /* rows that several warps share */
     {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
-    {"flood",                     NULL,               Flood,        {30000, 60000},  {NULL, "a cluster", 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
+    {"flood",                     NULL,               Flood,        {30000, 60000},  {NULL, "a cluster", 4.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
     {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
     {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
  /* a few unusual rows in patterns that are taken in tiles without them */
