@@ -119,8 +119,8 @@ typedef enum {
 
    Values:
 +  SYNCILU_SOLVE_AUTO     - the library chooses: a warp a block in the ordering `MATORDERINGBMC`, which has no value of
-                            its own here, bsr where rows come in inodes, cluster where levels have few rows, else
-                            ell
+                            its own here, bsr where rows come in inodes, struct where they follow a grid, cluster
+                            where levels have few rows, else ell
 .  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
 .  SYNCILU_SOLVE_HYB      - the same, from the 32 entries of each warp side by side; rows of more entries go on in
@@ -130,8 +130,10 @@ typedef enum {
                             padded to the same length
 .  SYNCILU_SOLVE_CLUSTER  - the same by one cluster of thread blocks, which push values into each other's shared
                             memory, for levels of few rows; needs compute capability 9.0
--  SYNCILU_SOLVE_BSR      - 8 to 32 lanes an inode, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
+.  SYNCILU_SOLVE_BSR      - 8 to 32 lanes an inode, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
                             U
+-  SYNCILU_SOLVE_STRUCT   - a lane a line of a grid in its natural order, 32 lines a block of threads, without
+                            column indices; needs compute capability 9.0
 
    Level: advanced
 
@@ -139,6 +141,12 @@ typedef enum {
    A cluster begins once multiprocessors that are next to each other have room for all of its 16 blocks, so
    `SYNCILU_SOLVE_CLUSTER` waits for programs that keep them. It has one right-hand side; several are solved
    for as with `SYNCILU_SOLVE_ELL`, from the same storage.
+
+   `SYNCILU_SOLVE_STRUCT` is for matrices each row of which has the entries of one stencil, less those that leave
+   the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, with one unknown a
+   point. The grid is found in the pattern. Periodic directions, holes, other orderings and levels of fill that
+   are no stencil are refused with the row, as is what reaches back more than 8 levels. The tasks are those of
+   H. Luo et al., StructILU, ICS 2025, section 4.1, with lines along x instead of z.
 
    `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
    Republica, 2025, chapter 4. By the names given there, `SYNCILU_SOLVE_MR` is SpTRSV_mr with
@@ -162,7 +170,8 @@ typedef enum {
   SYNCILU_SOLVE_LEVELSET,
   SYNCILU_SOLVE_ELL,
   SYNCILU_SOLVE_CLUSTER,
-  SYNCILU_SOLVE_BSR
+  SYNCILU_SOLVE_BSR,
+  SYNCILU_SOLVE_STRUCT
 } SyncILUSolve;
 
 SYNCILU_EXTERN const char *const SyncILUBackends[];

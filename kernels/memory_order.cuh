@@ -54,6 +54,17 @@ __device__ __forceinline__ void store_relaxed(int *p, int v)
   asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
+/* The same if `on`; else v stays, and nothing is stored. With predicates, which wait for nobody. */
+__device__ __forceinline__ void load_relaxed_if(bool on, const double *p, double *v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there ld.relaxed.gpu.global.f64 %0, [%1];\n}" : "+d"(*v) : "l"(p), "r"((int)on) : "memory");
+}
+
+__device__ __forceinline__ void store_relaxed_if(bool on, double *p, double v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.relaxed.gpu.global.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
+}
+
 __device__ __forceinline__ int load_acquire(const int *p)
 {
   int v;

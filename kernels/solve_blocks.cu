@@ -80,13 +80,6 @@ __global__ void begins_kernel(int blocks, const int *__restrict__ outers, const 
   block[b].inner = (unsigned)inners[b];
 }
 
-__global__ void lengths_kernel(SyncILUDeviceTriangle t, int *__restrict__ length)
-{
-  const long long i = global_thread();
-
-  if (i < t.n) length[i] = t.end[i] - t.begin[i] - t.skip;
-}
-
 /*
    Calls outer(row, entry, place) and inner(row, entry, place, lane) for all entries of the block of this warp:
    the number of the entry in its row, where it stands, and for an inner one the lane of its column.
@@ -299,11 +292,6 @@ cudaError_t SyncILUKernelBlockRows(SyncILUDeviceTriangle t, int blocks, const in
 cudaError_t SyncILUKernelBlockBegins(int blocks, const int *outers, const int *inners, SyncILUBlock *block, cudaStream_t stream)
 {
   LAUNCH(begins_kernel, blocks, stream, blocks, outers, inners, block);
-}
-
-cudaError_t SyncILUKernelRowLengths(SyncILUDeviceTriangle t, int *length, cudaStream_t stream)
-{
-  LAUNCH(lengths_kernel, t.n, stream, t, length);
 }
 
 cudaError_t SyncILUKernelBlockColumns(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, int *col, cudaStream_t stream)

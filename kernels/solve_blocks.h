@@ -55,9 +55,6 @@ extern cudaError_t SyncILUKernelBlockRows(SyncILUDeviceTriangle, int blocks, con
 /* Where the entries of each block begin, from the sums of those before. */
 extern cudaError_t SyncILUKernelBlockBegins(int blocks, const int *outers, const int *inners, SyncILUBlock *, cudaStream_t);
 
-/* How many entries the rows have. */
-extern cudaError_t SyncILUKernelRowLengths(SyncILUDeviceTriangle, int *length, cudaStream_t);
-
 /* The columns of outer entries; and all columns back on the pattern, with diag the diagonal too. */
 extern cudaError_t SyncILUKernelBlockColumns(SyncILUDeviceTriangle, SyncILUDeviceBlocks, int *col, cudaStream_t);
 extern cudaError_t SyncILUKernelColumnsOfBlocks(SyncILUDeviceTriangle, SyncILUDeviceBlocks, const int *diag, int *col, cudaStream_t);

@@ -53,6 +53,13 @@ __global__ void lengths_kernel(SyncILUDeviceTriangle t, int *over)
   }
 }
 
+__global__ void row_lengths_kernel(SyncILUDeviceTriangle t, int *__restrict__ row_length)
+{
+  const long long i = global_thread();
+
+  if (i < t.n) row_length[i] = length(t, (int)i);
+}
+
 /*
    The level, and behind it how wide the row makes its slice: rows of a slice had better be of one width,
    since the widest makes room for all. Long rows come last.
@@ -306,6 +313,11 @@ dim3 slice_blocks(const SyncILUDeviceTriangle &t, const SyncILUDeviceEll &ell)
     if ((ell).slices) kernel<<<slice_blocks(t, ell), SYNCILU_BLOCK, 0, stream>>>(__VA_ARGS__); \
     return cudaGetLastError(); \
   } while (0)
+
+cudaError_t SyncILUKernelRowLengths(SyncILUDeviceTriangle t, int *length, cudaStream_t stream)
+{
+  LAUNCH(row_lengths_kernel, t.n, stream, t, length);
+}
 
 cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle t, int *longest, cudaStream_t stream)
 {

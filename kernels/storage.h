@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* How many entries the rows have. */
+extern cudaError_t SyncILUKernelRowLengths(SyncILUDeviceTriangle, int *length, cudaStream_t);
+
 /* The most entries of a row; zero before. */
 extern cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle, int *longest, cudaStream_t);
 

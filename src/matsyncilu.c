@@ -633,7 +633,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 .  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
 .  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
 .  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr) - how a GPU solves
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct) - how a GPU solves
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
 .  -pc_syncilu_symmetric                      - incomplete Cholesky factorization, of the upper triangle

@@ -490,14 +490,14 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct) - the strategy
 
    Level: advanced
 
    Note:
    Takes effect at the next symbolic phase. Auto takes bsr where successive rows come in groups of one pattern
-   and have 12 entries or more in the mean and no more than 1024, cluster where levels are narrow and the device has clusters, on
-   grids where that way is much shorter than through tiles, and else ell; the view gives the reason. On the
+   and have 12 entries or more in the mean and no more than 1024, struct where the rows are those of a stencil on a
+   grid, cluster where levels are narrow and the device has clusters, and else ell; the view gives the reason. On the
    host a thread takes a row, whatever is asked for, and the view says so.
 
 .seealso: `SyncILUSolve`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetSolve()`, `MatSyncILUSetSolve()`
@@ -531,7 +531,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct) - the strategy
 
    Level: advanced
 

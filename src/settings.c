@@ -6,7 +6,7 @@
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
 const char *const SyncILUUpdates[]  = {"auto", "shared", "vect", "adapt", "parallel", "levelset", "list", "bsr", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
-const char *const SyncILUSolves[]   = {"auto", "csr", "mr", "hyb", "levelset", "ell", "cluster", "bsr", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
+const char *const SyncILUSolves[]   = {"auto", "csr", "mr", "hyb", "levelset", "ell", "cluster", "bsr", "struct", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
 
 static PetscErrorCode CheckBackend(SyncILUBackend v)
 {
@@ -34,7 +34,7 @@ static PetscErrorCode CheckAnalysis(SyncILUAnalysis v)
 static PetscErrorCode CheckSolve(SyncILUSolve v)
 {
   PetscFunctionBegin;
-  PetscCheck(v >= SYNCILU_SOLVE_AUTO && v <= SYNCILU_SOLVE_BSR, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_solve: no such strategy %d", (int)v);
+  PetscCheck(v >= SYNCILU_SOLVE_AUTO && v <= SYNCILU_SOLVE_STRUCT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_solve: no such strategy %d", (int)v);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,12 +2,13 @@
    What an application takes about, by the levels of the triangles; and where the host, or another order of the
    rows, would take less.
 */
-#include "cuda.h"
+#include "struct.h"
 
 /* Levels of what a triangular solve goes by: colors of blocks, inodes, tiles or rows. */
 static int ChainLevels(const Plan *plan, const Triangle *t, int k)
 {
   if (t->order.blocks) return plan->colors;
+  if (t->order.lines) return plan->stencil->levels;
   if (t->order.inodes) return plan->inodes->levels[k];
   return plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 }
@@ -26,7 +27,8 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
     const double hop    = t[k]->ops->hop > 0.0 ? t[k]->ops->hop : e && e->ell.by_level ? SYNCILU_HOP_BY_LEVEL : SYNCILU_HOP;
     const int    levels = ChainLevels(plan, t[k], k);
 
-    if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
+    if (t[k]->order.lines) time += StencilTime(plan->stencil);
+    else if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * TileTime(&plan->tiling);
     else time += levels * hop;
   }
@@ -115,7 +117,7 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
 
   PetscFunctionBegin;
   advice[0] = 0;
-  if (plan->tiled || plan->block || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->tiled || plan->block || L->order.lines || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
   if (FewPay((double)plan->pattern.n, (double)plan->nnz, ChainTime(plan, L, U), ms)) {
     PetscCall(
       PetscSNPrintf(advice, len,

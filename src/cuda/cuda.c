@@ -30,6 +30,12 @@ static PetscErrorCode MakeRoom(CUDA *d, size_t want)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Numbers of x that a right-hand side takes. */
+static size_t Room(const CUDA *d)
+{
+  return PetscMax((size_t)d->plan.pattern.n, d->triangle[PART_L].room);
+}
+
 /* Two triangular systems that are solved one after the other, and how they meet the matrix' numbering. */
 static PetscErrorCode CreatePair(CUDA *d, const SolveOps *ops, PetscBool transposed)
 {
@@ -51,7 +57,6 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
 {
   CUDA                *d    = (CUDA *)e->data;
   Plan                *plan = &d->plan;
-  const size_t         n    = (size_t)plan->pattern.n;
   const SolveOps      *ops, *usual;
   PetscInt64           taken;
   int                  mark;
@@ -64,15 +69,16 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   tile = (PetscBool)(ops->tiles && PlanMayTile(plan));
   PlanCall(PlanFindStatistics(plan, tile));
   PetscCall(ChooseInodes(plan, &ops, d->why, sizeof(d->why)));
+  usual = ops;
+  PlanCall(ChooseLines(plan, &ops, d->why, sizeof(d->why)));
   if (tile && ops->tiles) PlanCall(PlanTile(plan));
   mark  = plan->scratch.n;
   tiled = plan->tiled;
-  usual = ops;
   PlanCall(ChooseNarrow(plan, &ops, d->why, sizeof(d->why)));
   taken = plan->taken;
   PetscCall(CreatePair(d, ops, PETSC_FALSE));
-  if (ops != usual && (plan->unfit[0] || PlanBudget(plan) < 0.0)) { /* it takes more memory than others */
-    PetscCall(PetscInfo(NULL, "Solve strategy cluster: %s\n", plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
+  if (ops != usual && (plan->unfit[0] || (e->settings.solve == SYNCILU_SOLVE_AUTO && PlanBudget(plan) < 0.0))) { /* it takes more memory than others */
+    PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(ops), plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
     plan->unfit[0] = d->why[0] = 0;
     plan->taken                = taken;
     plan->tiled                = tiled;
@@ -86,7 +92,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   if (advice[0]) PetscCall(PetscInfo(NULL, "%s\n", advice));
   if (e->settings.backend == SYNCILU_BACKEND_AUTO) PlanCall(ChooseHost(plan, &d->triangle[PART_L], &d->triangle[PART_U], plan->unfit, sizeof(plan->unfit)));
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
-  PlanCall(MakeRoom(d, n));
+  PlanCall(MakeRoom(d, Room(d)));
   PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->factorization));
   /*
      what comes next is loaded, and what only the first factorization fills is taken, while auto can still
@@ -231,7 +237,7 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
 
   PetscFunctionBegin;
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
-  PlanCall(MakeRoom(d, n));
+  PlanCall(MakeRoom(d, Room(d)));
   f->workspace = d->x[1];
   if (SyncILUPivotsRelative(p.type) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
   PlanCall(PlanGetPattern(plan, &pattern));
@@ -327,7 +333,7 @@ static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nr
 
   PetscFunctionBegin;
   if (transposed) PlanCall(PrepareTransposes(d));
-  PlanCall(MakeRoom(d, n * want));
+  PlanCall(MakeRoom(d, Room(d) * want));
   if (host) PlanCall(MakeStage(d, n * (size_t)PetscMin(nrhs, SYNCILU_RHS_MAX)));
   for (PetscInt r = 0; r < nrhs; r += SYNCILU_RHS_MAX) {
     const PetscInt     some = PetscMin(nrhs - r, SYNCILU_RHS_MAX);

@@ -79,6 +79,7 @@ typedef enum {
 } Part;
 
 typedef struct _Triangle Triangle;
+typedef struct _Stencil  Stencil; /* struct.h */
 
 enum {
   UNKNOWN = -1
@@ -121,6 +122,7 @@ struct _Plan {
   int       lanes[2], polls[2]; /* of EllLanesAtOnce() for L and U; UNKNOWN likewise */
   /* of the rows of L and U, while planning, until they are asked for */
   int          *level[2];
+  Stencil      *stencil; /* of the grid that the rows follow, once somebody asks */
   SyncILUTiling tiling;
   PetscBool     tiled;
   int           tile_lanes;   /* logarithm of the lanes a row in tiles */
@@ -213,6 +215,7 @@ typedef struct {
   SyncILUSlice *slice;      /* of each tile */
   PetscBool     blocks;     /* by block of the ordering bmc, and without `row`: the rows of a block wait for each other */
   PetscBool     inodes;     /* of inodes, not rows */
+  PetscBool     lines;      /* by tiles of lines of a grid, and without `row`: x is by tiles */
 } Order;
 
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);
@@ -256,10 +259,12 @@ typedef struct {
 
 typedef struct {
   SyncILUSolve type;
-  const char  *name;   /* of one that has no option value, and is of type SYNCILU_SOLVE_AUTO; else NULL */
-  PetscBool    tiles;  /* takes orders by tiles */
-  PetscBool    inodes; /* goes by inodes, not rows, and makes the rows of a transpose itself */
-  double       hop;    /* nanoseconds from level to level, where they are other than those of ell */
+  const char  *name;       /* of one that has no option value, and is of type SYNCILU_SOLVE_AUTO; else NULL */
+  PetscBool    tiles;      /* takes orders by tiles */
+  PetscBool    inodes;     /* goes by inodes, not rows */
+  PetscBool    transposes; /* makes the rows of a transpose itself */
+  PetscBool    scales;     /* has the reciprocal pivots in its own storage */
+  double       hop;        /* nanoseconds from level to level, where they are other than those of ell */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, Part, char[], size_t);
   /* order and storage, from the pattern alone */
@@ -285,6 +290,9 @@ struct _Triangle {
   const int            *row;               /* of each position of x; NULL: x is by rows */
   const int            *bindex, *outindex; /* see SyncILUDeviceSolve */
   void                 *scale;             /* reciprocal pivots by position; NULL: the diagonal is one */
+  void                 *w;                 /* rows of L one behind the other, where the strategy deals what a factorization leaves there */
+  int                  *wbegin;            /* where they begin */
+  size_t                room;              /* numbers of x that a right-hand side takes; 0: a number a row */
   PetscInt              generation;
   DeviceMemory          memory;
   void                 *data; /* the strategy's */
@@ -294,6 +302,7 @@ PETSC_INTERN PetscErrorCode TriangleCreate(Plan *, const SolveOps *, Part, const
 PETSC_INTERN PetscErrorCode TriangleLink(Triangle *, Triangle *, const int *, const int *);
 PETSC_INTERN PetscErrorCode TriangleUpdate(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode TriangleUpdateCrout(Triangle *, const Factor *);
+PETSC_INTERN PetscErrorCode TriangleRows(Triangle *, SyncILUSlicedRows *);
 PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *);
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
@@ -359,6 +368,7 @@ PETSC_INTERN const char    *SolveName(const SolveOps *);
 PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
 PETSC_INTERN PetscErrorCode ChooseInodes(const Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode ChooseNarrow(Plan *, const SolveOps **, char[], size_t);
+PETSC_INTERN PetscErrorCode ChooseLines(Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
 PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
 
@@ -392,25 +402,6 @@ typedef struct {
 PETSC_INTERN PetscErrorCode LongRowsCreate(Factorization *, FactorRows *, SyncILUDevicePattern, double, LongRows *, char[], size_t);
 PETSC_INTERN PetscErrorCode LongRowsBegin(Plan *, const LongRows *, const SyncILUDeviceFactor *);
 
-/*
-   factor_search.c: what those of them share that look for the updates in each factorization. They differ in
-   the kernel.
-*/
-
-typedef cudaError_t (*SearchKernel)(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceSearch, cudaStream_t);
-
-typedef struct {
-  FactorRows          rows;
-  SyncILUDeviceSearch search;
-  SearchKernel        kernel;
-} Search;
-
-PETSC_INTERN PetscErrorCode SearchRoom(Factorization *, FactorRows *, size_t, int, SyncILUDeviceSearch *);
-PETSC_INTERN PetscErrorCode SearchCreate(Factorization *, int, int, SearchKernel);
-PETSC_INTERN PetscErrorCode SearchPrefetch(Factorization *);
-PETSC_INTERN PetscErrorCode SearchFactor(Factorization *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *, SyncILUDeviceStatus *, Factor *);
-PETSC_INTERN PetscErrorCode SearchViewPrefetch(const Factorization *, PetscViewer);
-
 /* advice.c: what an application takes about, and what would take less. */
 
 PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
@@ -435,7 +426,7 @@ typedef struct {
     PetscScalar *l, *u, *dinv; /* the usual form on the host */
     PetscInt     generation;
   } values;
-  char why[128]; /* auto solves in another way than the usual one */
+  char why[192]; /* it solves in another way than the usual one, or the one that is asked for */
 } CUDA;
 
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);

@@ -3,7 +3,7 @@
    numerical order each has a warp, since rows that follow each other may wait for each other; and where auto
    takes this strategy since levels have few rows. Of a row that has a warp, the columns are in a hash table.
 */
-#include "cuda.h"
+#include "search.h"
 #include "../../kernels/factor_adapt.h"
 
 static int Lanes(const Factorization *f)

@@ -2,7 +2,7 @@
    Update strategy levelset: level after level, in numerical order too. Rows that shared memory is too small
    for are kept in device memory.
 */
-#include "cuda.h"
+#include "search.h"
 #include "../../kernels/factor_levelset.h"
 
 typedef struct {

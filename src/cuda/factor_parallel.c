@@ -1,7 +1,7 @@
 /*
    Update strategy parallel: a block a row, in vectors that have an entry each.
 */
-#include "cuda.h"
+#include "search.h"
 #include "../../kernels/factor_parallel.h"
 
 static PetscErrorCode Create_Parallel(Factorization *f, char why[], size_t len)

@@ -6,7 +6,7 @@
 #include "../../kernels/storage.h"
 
 /*
-   The order of the rows: that of the triangle of L, unless it is by tiles, blocks or inodes, since the rows of
+   The order of the rows: that of the triangle of L, unless it is by tiles, blocks, inodes or lines, since the rows of
    a warp must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
    warp has rows of like length.
 */
@@ -16,7 +16,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
   int  *level, levels;
 
   PetscFunctionBegin;
-  if (f->L->order.tiles || f->L->order.blocks || f->L->order.inodes) {
+  if (f->L->order.tiles || f->L->order.blocks || f->L->order.inodes || f->L->order.lines) {
     int bits = 0;
 
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));

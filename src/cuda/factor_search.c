@@ -2,7 +2,7 @@
    What the factorizations share that look for the updates each time: their plan and the call of their kernel.
    Rows that shared memory is too small for are kept in device memory.
 */
-#include "cuda.h"
+#include "search.h"
 #include "../../kernels/factor.h"
 
 /*

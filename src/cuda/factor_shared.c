@@ -1,7 +1,7 @@
 /*
    Update strategy shared: a warp a row, which compares it with its reference rows.
 */
-#include "cuda.h"
+#include "search.h"
 #include "../../kernels/factor_shared.h"
 
 static PetscErrorCode Create_Shared(Factorization *f, char why[], size_t len)

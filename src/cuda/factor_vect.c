@@ -1,7 +1,7 @@
 /*
    Update strategy vect: a warp a row, which searches for the updates by long rows and compares short ones.
 */
-#include "cuda.h"
+#include "search.h"
 #include "../../kernels/factor_vect.h"
 
 static PetscErrorCode Create_Vect(Factorization *f, char why[], size_t len)

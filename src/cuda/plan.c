@@ -22,6 +22,7 @@ PetscErrorCode PlanDestroy(Plan *plan)
   PetscFunctionBegin;
   if (plan->inodes) PetscCall(PlanDestroy(plan->inodes));
   PetscCall(PetscFree(plan->inodes));
+  PetscCall(PetscFree(plan->stencil));
   PetscCall(DeviceMemoryRelease(&plan->scratch, plan->stream, 0));
   PetscCall(DeviceMemoryRelease(&plan->memory, plan->stream, 0));
   if (plan->done) CallCUDA(cudaEventDestroy(plan->done));

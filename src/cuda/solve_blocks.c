@@ -8,9 +8,7 @@
 
 typedef struct {
   SyncILUDeviceBlocks m;
-  int                 many;  /* see SyncILUKernelSolveBlocks() */
-  void               *w;     /* rows of W as a factorization leaves them, NULL if it leaves them elsewhere */
-  int                *begin; /* where they begin */
+  int                 many; /* see SyncILUKernelSolveBlocks() */
 } Blocks;
 
 PETSC_INTERN const SolveOps SyncILUSolveBlocksOps, SyncILUSolveEllOps;
@@ -101,8 +99,8 @@ static PetscErrorCode Update_Blocks(Triangle *t, const Factor *factor)
     PetscCall(PetscMemzero(&rows, sizeof(rows)));
     rows.values.a = plan->crout;
   } else if (!rows.values.a) {
-    rows.values.a = b->w;
-    rows.begin    = b->begin;
+    rows.values.a = t->w;
+    rows.begin    = t->wbegin;
   }
   PlanLaunch(SyncILUKernelBlockValues(plan->type, t->rows, b->m, rows, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -115,30 +113,6 @@ static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *
 
   PetscFunctionBegin;
   PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, *s, plan->stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   A factorization writes the rows of W one behind the other, and Update_Blocks() deals them: entries of a row
-   are far from each other in the storage, and who waits for a row would wait for all of its lines.
-*/
-static PetscErrorCode Rows_Blocks(Triangle *t, SyncILUSlicedRows *rows)
-{
-  Plan            *plan  = t->plan;
-  Blocks          *b     = (Blocks *)t->data;
-  const PetscInt64 bytes = t->memory.bytes;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)plan->pattern.n + 1) * sizeof(int), &b->begin));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)t->rows.entries * plan->size, &b->w));
-  PlanLaunch(SyncILUKernelRowLengths(t->rows, b->begin, plan->stream));
-  PlanCall(PlanOffsets(plan, plan->pattern.n, b->begin, NULL));
-  plan->taken += t->memory.bytes - bytes;
-  rows->val    = b->w;
-  rows->begin  = (const unsigned *)b->begin;
-  rows->stride = NULL;
-  rows->lanes  = 5;
-  rows->limit  = INT_MAX;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,6 +140,6 @@ const SolveOps SyncILUSolveBlocksOps = {.type    = SYNCILU_SOLVE_AUTO,
                                         .create  = Create_Blocks,
                                         .update  = Update_Blocks,
                                         .solve   = Solve_Blocks,
-                                        .rows    = Rows_Blocks,
+                                        .rows    = TriangleRows,
                                         .columns = Columns_Blocks,
                                         .values  = Values_Blocks};

@@ -70,5 +70,10 @@ static PetscErrorCode Columns_Bsr(const Triangle *t, int *col)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SolveOps SyncILUSolveBsrOps =
-  {.type = SYNCILU_SOLVE_BSR, .inodes = PETSC_TRUE, .create = Create_Bsr, .update = TriangleUpdateCrout, .solve = Solve_Bsr, .columns = Columns_Bsr};
+const SolveOps SyncILUSolveBsrOps = {.type       = SYNCILU_SOLVE_BSR,
+                                     .inodes     = PETSC_TRUE,
+                                     .transposes = PETSC_TRUE,
+                                     .create     = Create_Bsr,
+                                     .update     = TriangleUpdateCrout,
+                                     .solve      = Solve_Bsr,
+                                     .columns    = Columns_Bsr};

@@ -1,16 +1,18 @@
 /*
    The strategies, and the rule by which auto chooses among them. Nothing else names one.
 */
-#include "cuda.h"
+#include "struct.h"
 #include "../../kernels/order.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
-  SyncILUSolveBlocksOps, SyncILUSolveBsrOps;
+  SyncILUSolveBlocksOps, SyncILUSolveBsrOps, SyncILUSolveStructOps;
 
 /* In the order in which auto tries them. One of type SYNCILU_SOLVE_AUTO has no option value. */
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,  &SyncILUSolveEllOps, &SyncILUSolveCsrOps,
-                                             &SyncILUSolveMrOps,      &SyncILUSolveHybOps, &SyncILUSolveLevelsetOps,
-                                             &SyncILUSolveClusterOps, &SyncILUSolveBsrOps, NULL};
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,  &SyncILUSolveEllOps,
+                                             &SyncILUSolveCsrOps,     &SyncILUSolveMrOps,
+                                             &SyncILUSolveHybOps,     &SyncILUSolveLevelsetOps,
+                                             &SyncILUSolveClusterOps, &SyncILUSolveBsrOps,
+                                             &SyncILUSolveStructOps,  NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
   SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps;
@@ -74,7 +76,8 @@ static double Slices(const Plan *plan, int lanes, double levels)
 */
 PetscErrorCode ChooseSolve(Plan *plan, const SolveOps **ops)
 {
-  const SyncILUSolve asked = plan->settings->solve;
+  /* what ChooseLines() does not find fit is for the others */
+  const SyncILUSolve asked = plan->settings->solve == SYNCILU_SOLVE_STRUCT ? SYNCILU_SOLVE_AUTO : plan->settings->solve;
 
   PetscFunctionBegin;
   for (int s = 0; SyncILUCUDASolves[s]; s++) {
@@ -120,6 +123,50 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
   *ops = &SyncILUSolveBsrOps;
   PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern and wait together", plan->inode,
                           (double)plan->nnz / plan->pattern.n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   ChooseLines - whether auto had better solve along the lines of a grid
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan
+-  ops  - the strategy that ChooseSolve() and ChooseInodes() have found
+
+   Output Parameters:
++  ops - the strategy
+-  why - the reason, as it was if there is none
+
+   Note:
+   Where struct is asked for and does not fit, the reason stands in why. Auto compares the ways through all levels: where lines are short, most of this one is from tile to tile, and a
+   cluster has a shorter one if levels are narrow. The constants are in kernels/tuning.h.
+*/
+PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t len)
+{
+  const PetscBool asked = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
+  const Stencil  *s;
+  char            unfit[128] = "";
+  double          slices, other;
+
+  PetscFunctionBegin;
+  if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && *ops == &SyncILUSolveEllOps))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SolveFits(plan, &SyncILUSolveStructOps, unfit, sizeof(unfit)));
+  if (plan->unfit[0]) PetscCall(PetscStrncpy(unfit, plan->unfit, sizeof(unfit)));
+  plan->unfit[0] = 0; /* other strategies may have the memory that this one lacks */
+  if (unfit[0]) {
+    PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(&SyncILUSolveStructOps), unfit));
+    if (asked) PetscCall(PetscSNPrintf(why, len, "%s is asked for, but %s", SolveName(&SyncILUSolveStructOps), unfit));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s      = plan->stencil;
+  slices = Slices(plan, 0, s->levels);
+  other  = s->levels * (slices > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices));
+  if (!asked && StencilTime(s) > other) PetscFunctionReturn(PETSC_SUCCESS);
+  *ops = &SyncILUSolveStructOps;
+  PetscCall(PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d x %d x %d", s->entries[0] + s->entries[1] + 1, s->g.points[0],
+                          s->g.points[1], s->g.points[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

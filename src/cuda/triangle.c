@@ -37,10 +37,10 @@ PetscErrorCode TriangleCreate(Plan *plan, const SolveOps *ops, Part part, const 
   t->generation = UNKNOWN;
   if (!ops->columns && !of) PlanCall(PlanKeepColumns(plan));
   if (!ops->values) PlanCall(PlanKeepCrout(plan, &plan->memory));
-  if (!of || !ops->inodes) PlanCall(PlanTriangle(plan, &t->memory, part, &t->rows));
+  if (!of || !ops->transposes) PlanCall(PlanTriangle(plan, &t->memory, part, &t->rows));
   PlanCall((*ops->create)(t));
   if (!t->throttle) t->throttle = t->order.throttle;
-  if (part == PART_L || part == PART_LT) PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n * plan->size, &t->scale));
+  if (!ops->scales && (part == PART_L || part == PART_LT)) PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->pattern.n * plan->size, &t->scale));
   /* the levels of both come together, and the keys of L are the factorization's too */
   if (part != PART_L && !plan->level[0] && !plan->level[1]) {
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
@@ -155,6 +155,30 @@ PetscErrorCode TriangleUpdateCrout(Triangle *t, const Factor *factor)
 
   PetscFunctionBegin;
   if (!t->of && rows->values.a != plan->crout) PlanLaunch(SyncILUKernelPlaceValues(plan->type, t->rows, *rows, plan->crout, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Where a factorization may write the rows of W for strategies that deal them afterwards: one behind the other,
+   since the entries of a row are far from each other in their storage, and who waits for a row would wait for
+   all of its lines.
+*/
+PetscErrorCode TriangleRows(Triangle *t, SyncILUSlicedRows *rows)
+{
+  Plan            *plan  = t->plan;
+  const PetscInt64 bytes = t->memory.bytes;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)plan->pattern.n + 1) * sizeof(int), &t->wbegin));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)t->rows.entries * plan->size, &t->w));
+  PlanLaunch(SyncILUKernelRowLengths(t->rows, t->wbegin, plan->stream));
+  PlanCall(PlanOffsets(plan, plan->pattern.n, t->wbegin, NULL));
+  plan->taken += t->memory.bytes - bytes;
+  rows->val    = t->w;
+  rows->begin  = (const unsigned *)t->wbegin;
+  rows->stride = NULL;
+  rows->lanes  = 5;
+  rows->limit  = INT_MAX;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -210,6 +210,13 @@ cudaError_t cudaGetDevice(int *device)
   return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+  if (device || attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return result(cudaErrorInvalidValue);
+  *value = (int)SHARED_OPTIN;
+  return cudaSuccess;
+}
+
 cudaError_t cudaSetDevice(int device)
 {
   return device ? result(cudaErrorInvalidDevice) : cudaSuccess;

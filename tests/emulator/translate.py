@@ -202,6 +202,13 @@ class Ptx:
             return ""  # where it waits it meets the others
         if name == "barrier" and words[:2] == ["cluster", "wait"]:
             return "::emulator::meet_cluster(::emulator::here());"
+        if name == "mbarrier" or name == "cp":
+            return self.asynchronous(".".join([name] + words), arguments, text)
+        if name == "selp" and len(words) == 1 and words[0] in self.TYPES and len(arguments) == 4:
+            target, a, b = (self.operand(argument, words[0]) for argument in arguments[:3])
+            if self.registers.get(arguments[3].strip()) != "pred":
+                raise self.unknown(text)
+            return f"{target} = {arguments[3].strip()} ? {a} : {b};"
         kind = words[-1] if words else ""
         if kind not in self.TYPES:
             raise self.unknown(text)
@@ -235,6 +242,40 @@ class Ptx:
                 raise self.unknown(text)
             return f"{given[0]} = {form.format(*given[1:])};"
         raise self.unknown(text)
+
+    # Barriers in shared memory, and copies, which come at once. A number: which argument is an address in shared memory (s), in global
+    # memory (g), or a number (n).
+    ASYNCHRONOUS = {
+        "mbarrier.init.shared::cta.b64": ("sn", "barrier_begin({0}, {1})"),
+        "mbarrier.arrive.shared::cta.b64": ("_s", "barrier_arrive({1})"),
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64": ("sn", "barrier_expect({0}, {1})"),
+        "mbarrier.try_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
+        "cp.async.mbarrier.arrive.noinc.shared::cta.b64": ("s", "barrier_arrive({0})"),
+        "cp.async.ca.shared.global": ("sgn", "copy({0}, {1}, {2})"),
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes": ("sgns", "copy({0}, {1}, {2}); ::emulator::barrier_complete({3}, {2})"),
+        "cp.async.bulk.global.shared::cta.bulk_group": ("gsn", "copy({0}, {1}, {2})"),
+        "cp.async.bulk.commit_group": ("", ""),
+        "cp.async.bulk.wait_group.read": ("n", ""),
+    }
+
+    def asynchronous(self, name, arguments, text):
+        if name not in self.ASYNCHRONOUS:
+            raise self.unknown(text)
+        kinds, form = self.ASYNCHRONOUS[name]
+        if len(kinds) != len([argument for argument in arguments if argument.strip()]):
+            raise self.unknown(text)
+        given = []
+        for kind, argument in zip(kinds, arguments):
+            if kind == "n":
+                given.append(self.operand(argument, "s32"))
+            elif kind in "sg":
+                given.append("(void *)" + self.address(argument, "b64", "shared" if kind == "s" else "global"))
+            elif self.registers.get(argument.strip()) != ("pred" if kind == "p" else "b64"):
+                raise self.unknown(text)
+            else:
+                given.append(argument.strip())
+        form = form.format(*given)
+        return (form if not form or form.startswith(given[0] + " = ") else "::emulator::" + form) + (";" if form else "")
 
     def translate(self):
         text = self.text.strip()
@@ -415,6 +456,11 @@ TRANSLATED = [
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
     ('asm volatile("barrier.cluster.arrive.release.aligned;\\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");', "::emulator::meet_cluster("),
     ('asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));', "(rank) = ::emulator::cluster_rank()"),
+    ('asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(b), "r"(n) : "memory");', "::emulator::barrier_begin((void *)"),
+    ('asm volatile("{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\nselp.s32 %0, 1, 0, p;\\n}" : "=r"(d) : "r"(b), "r"(q) : "memory");',
+     "p = ::emulator::barrier_passed("),
+    ('asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\\ncp.async.bulk.commit_group;" ::"l"(t), "r"(f), "r"(n) : "memory");',
+     "::emulator::copy((void *)"),
     ('asm("mapa.u64 %0, %1, %2;" : "=l"(q) : "l"(p), "r"(rank));', "::emulator::cluster_shared((const void *)(p), (rank))"),
     ('asm("{ .reg .pred q; setp.lt.s32 q, %1, 0; @!q mov.f64 %0, 0d3ff0000000000000; }" : "+d"(v) : "r"(i));',
      "if (!q) { (v) = ::emulator::bits<double>(0x3ff0000000000000ull); }"),

@@ -59,6 +59,10 @@ enum cudaMemPoolAttr {
   cudaMemPoolAttrUsedMemHigh        = 8
 };
 
+enum cudaDeviceAttr {
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+
 struct cudaDeviceProp {
   char name[256];
 };
@@ -87,6 +91,7 @@ typedef struct {
 
 cudaError_t cudaGetDeviceCount(int *);
 cudaError_t cudaGetDevice(int *);
+cudaError_t cudaDeviceGetAttribute(int *, enum cudaDeviceAttr, int);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *, int);
 cudaError_t cudaDeviceSynchronize(void);

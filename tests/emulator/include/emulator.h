@@ -51,6 +51,13 @@ struct alignas(16) int4 {
 struct uint3 {
   unsigned x, y, z;
 };
+struct alignas(16) double2 {
+  double x, y;
+};
+inline double2 make_double2(double x, double y)
+{
+  return {x, y};
+}
 inline int2 make_int2(int x, int y)
 {
   return {x, y};
@@ -240,6 +247,70 @@ inline T update(T *p, Change change, Place place)
   else looks++;
   *p = now;
   return old;
+}
+
+/*
+   Barriers in shared memory (mbarrier), and the copies that they count, which come at once. The phase is in the
+   lowest bit, then how many arrivals a phase expects, how many are missing, and how many bytes.
+*/
+struct BarrierState {
+  unsigned phase : 1, expected : 15, missing : 15;
+  int      bytes;
+};
+
+template <typename Change>
+inline void change_barrier(void *barrier, Change change)
+{
+  static_assert(sizeof(BarrierState) == 8);
+  check_aligned<uint64_t>(barrier, ::emulator::here());
+  touch(::emulator::here());
+  BarrierState *const b = (BarrierState *)barrier;
+  change(b);
+  changes++;
+  if (b->missing || b->bytes) return;
+  b->phase ^= 1;
+  b->missing = b->expected;
+}
+
+inline void barrier_begin(void *barrier, int arrivals)
+{
+  change_barrier(barrier, [=](BarrierState *b) { *b = {0, (unsigned)arrivals & 0x7fff, (unsigned)arrivals & 0x7fff, 0}; });
+}
+
+inline void barrier_arrive(void *barrier)
+{
+  change_barrier(barrier, [](BarrierState *b) {
+    if (!b->missing) fail("an arrival more than a barrier expects");
+    b->missing--;
+  });
+}
+
+inline void barrier_expect(void *barrier, int bytes)
+{
+  change_barrier(barrier, [=](BarrierState *b) { b->bytes += bytes; });
+}
+
+inline void barrier_complete(void *barrier, int bytes)
+{
+  change_barrier(barrier, [=](BarrierState *b) { b->bytes -= bytes; });
+}
+
+inline bool barrier_passed(const void *barrier, int parity, Place place)
+{
+  check_aligned<uint64_t>(barrier, place);
+  touch(place);
+  looks++;
+  return (int)((const BarrierState *)barrier)->phase != parity;
+}
+
+inline void copy(void *to, const void *from, int bytes)
+{
+  const uintptr_t align = bytes < 16 ? (uintptr_t)bytes : 16;
+
+  if (bytes <= 0 || (bytes > 16 && bytes % 16) || (uintptr_t)to % align || (uintptr_t)from % align) fail("a copy of %d bytes at misaligned addresses", bytes);
+  touch(::emulator::here());
+  changes++;
+  memcpy(to, from, (size_t)bytes);
 }
 
 } // namespace emulator

@@ -1,0 +1,93 @@
+/*
+   Copies between device and shared memory that a warp does not wait for, and barriers in shared memory that
+   say when they have come (compute capability 9.0): their PTX by name.
+
+   A barrier ends a phase when all arrivals and all bytes that it expects have come, and begins the next one.
+   Whoever waits names the parity of the phase, and sees what came before the arrivals.
+*/
+#ifndef SYNCILU_ASYNC_CUH
+#define SYNCILU_ASYNC_CUH
+
+#include "memory_order.cuh"
+
+namespace syncilu
+{
+
+typedef unsigned long long Barrier;
+
+__device__ __forceinline__ void barrier_begin(Barrier *b, int arrivals)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals) : "memory");
+}
+
+/* One arrival, with what the thread did before. */
+__device__ __forceinline__ void barrier_arrive(Barrier *b)
+{
+  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(shared_address(b)) : "memory");
+}
+
+/* One arrival, once the thread's copy_if() before it have come. */
+__device__ __forceinline__ void barrier_arrive_copied(Barrier *b)
+{
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(b)) : "memory");
+}
+
+/* The present phase waits for so many bytes of copy_bulk() too. */
+__device__ __forceinline__ void barrier_expect(Barrier *b, int bytes)
+{
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(bytes) : "memory");
+}
+
+/* Whether the phase has ended; may wait a little for it. */
+__device__ __forceinline__ bool barrier_try(Barrier *b, int parity)
+{
+  int done;
+  asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.s32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(shared_address(b)), "r"(parity)
+               : "memory");
+  return done;
+}
+
+__device__ __forceinline__ void barrier_wait(Barrier *b, int parity)
+{
+  while (!barrier_try(b, parity)) { }
+}
+
+/* What this thread has written to shared memory, barriers too, is there for copies. */
+__device__ __forceinline__ void fence_copies()
+{
+  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Eight bytes from device to shared memory, if `on`. */
+__device__ __forceinline__ void copy_if(bool on, double *to, const double *from)
+{
+  asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p cp.async.ca.shared.global [%0], [%1], 8;\n}" ::"r"(shared_address(to)), "l"(from), "r"((int)on)
+               : "memory");
+}
+
+/* One thread copies a piece, a multiple of 16 bytes and aligned to them, to shared memory. */
+__device__ __forceinline__ void copy_bulk(double *to, const double *from, int bytes, Barrier *b)
+{
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
+               "r"(shared_address(b))
+               : "memory");
+}
+
+/* Likewise from shared to device memory. */
+__device__ __forceinline__ void store_bulk(double *to, const double *from, int bytes)
+{
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to), "r"(shared_address(from)), "r"(bytes)
+               : "memory");
+}
+
+/* What this thread's store_bulk() read may be overwritten, or end with the block. */
+__device__ __forceinline__ void wait_stores()
+{
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+} // namespace syncilu
+
+#endif

@@ -1,0 +1,474 @@
+/*
+   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block of four warps solves for a
+   tile, step by step: the first warp computes, the second one brings coefficients and right-hand side and takes
+   the solution away, the third and fourth bring what rows of other tiles have found, each for its half of the
+   steps of a chunk.
+
+   Shared memory has the solution of the last steps, for the lines of the tile and those beside it, in buffers
+   of a chunk, each with the last steps of the chunk before it, so that the place of what an entry needs is
+   known when the kernel is compiled but for one address an entry. Rows that are not on the grid are zero
+   there, as the coefficients of entries that leave it are.
+
+   Progress: blocks take tiles by ticket, in the order of their lowest levels, in which a tile comes after those
+   that its lines depend on. Within a block, the warps wait for each other by barriers: the computing warp for
+   the others, chunk by chunk; these for it, before they use a buffer again, several chunks later. So the
+   unfinished chunk of the lowest ticket waits for nothing unfinished.
+
+   Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
+   on the way, whole chunks at once.
+*/
+#include "solve_struct.h"
+#include "struct.cuh"
+#include "async.cuh"
+#include "triangular.cuh"
+
+using namespace syncilu;
+
+namespace
+{
+
+constexpr int STEPS = SYNCILU_STRUCT_REACH, HALF = STEPS / 2, WARPS = 4, MOST_STAGES = 6;
+
+struct Barriers {
+  /* of each buffer: coefficients and right-hand side are there; values of other tiles, for each half; all is read */
+  Barrier  full[MOST_STAGES], got[2][MOST_STAGES], empty[MOST_STAGES];
+  unsigned ticket;
+};
+
+/* N entries a row, scaled or not, R right-hand sides, and up to 1 << LG lines beside a tile. */
+template <int N, int SCALED, int R, int LG>
+struct Layout {
+  static constexpr int ROW   = ((LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1) * R; /* numbers of a step in the ring */
+  static constexpr int COEFS = (N + SCALED) * 32;                                              /* of a step */
+  static constexpr int RHS   = 34 * R;                                                         /* likewise, with padding against conflicts of banks */
+  static constexpr int STAGE = STEPS * (COEFS + RHS);
+
+  static __host__ __device__ int    ring(const SyncILUDeviceStruct &m) { return (m.height + STEPS) * ROW; }
+  static __host__ __device__ size_t bytes(const SyncILUDeviceStruct &m, int stages)
+  {
+    return ((size_t)stages * (STAGE + ring(m)) + STEPS * 32) * sizeof(double);
+  }
+};
+
+/* A buffer, and the parity of the present phase of its barriers. */
+struct Turn {
+  int buffer = 0, parity = 0;
+
+  __device__ __forceinline__ Turn next(int stages) const
+  {
+    Turn t;
+
+    t.buffer = buffer + 1 == stages ? 0 : buffer + 1;
+    t.parity = t.buffer ? parity : parity ^ 1;
+    return t;
+  }
+};
+
+struct Place {
+  const SyncILUDeviceStruct &m;
+  const SyncILUDeviceSolve  &s;
+  Tile                       tile;
+  int                        group, stages, chunks;
+  double                    *ring, *stage;
+  const double              *ones;
+  Barriers                  *bars;
+
+  /* Numbers of x before this group of right-hand sides, in units of R; before a step of a tile. */
+  __device__ __forceinline__ size_t    rows() const { return (size_t)m.g.tiles * m.g.steps * 32; }
+  __device__ __forceinline__ long long at(int number, int step) const
+  {
+    return (long long)group * (long long)rows() + ((long long)number * m.g.steps + step) * 32;
+  }
+};
+
+/* The numbers of R right-hand sides side by side in shared memory. */
+template <int R>
+__device__ __forceinline__ void get(const double *p, double (&v)[R])
+{
+  if (R == 1) v[0] = *p;
+  else {
+#pragma unroll
+    for (int r = 0; r < R; r += 2) {
+      const double2 two = *(const double2 *)(p + r);
+
+      v[r]     = two.x;
+      v[r + 1] = two.y;
+    }
+  }
+}
+
+template <int R>
+__device__ __forceinline__ void put(double *p, const double (&v)[R])
+{
+  if (R == 1) *p = v[0];
+  else {
+#pragma unroll
+    for (int r = 0; r < R; r += 2) *(double2 *)(p + r) = make_double2(v[r], v[r + 1]);
+  }
+}
+
+/* Brings coefficients and right-hand sides, chunk by chunk, and takes away what was found in the chunk before in the same buffer. */
+template <int N, int SCALED, int R, int LG>
+__device__ __forceinline__ void carry(const Place &o)
+{
+  typedef Layout<N, SCALED, R, LG> L;
+  const SyncILULines              &g    = o.m.g;
+  const bool                       down = o.m.down;
+  const int                        lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
+  const int                        ring = L::ring(o.m), columns = width + o.m.reach[0];
+  int                              row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
+  Turn                             t;
+
+#pragma unroll
+  for (int u = 0; u < STEPS; u++) {
+    const int  number = 32 / STEPS * u + lane / STEPS, v = o.tile.v + (number & (width - 1)), w = o.tile.w + (number >> g.edge[0]);
+    const int  first = line_row(g, v, w);
+    const Lane l     = turned(o.m, lane_at(g, v, w));
+    const int  a = number & (width - 1), b = number >> g.edge[0];
+
+    late[u] = first < 0 ? INT_MAX / 2 : l.late - step;
+    row[u]  = down ? first + g.points[0] - 1 + l.late - step : first - l.late + step;
+    cell[u] = step * L::ROW + R * (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * columns + (down ? width - 1 - a : a) + o.m.reach[0]);
+  }
+  for (int q = 0; q < o.chunks + o.stages; q++, t = t.next(o.stages)) {
+    if (q >= o.stages) {
+      const int     start = (q - o.stages - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
+      const double *found = o.ring + t.buffer * ring + o.m.height * L::ROW;
+
+      barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
+      if (o.s.out) {
+#pragma unroll
+        for (int u = 0; u < STEPS; u++) {
+          if ((unsigned)(start - late[u]) >= (unsigned)g.points[0]) continue;
+          for (int r = 0; r < R; r++)
+            if (o.group * R + r < o.s.nrhs) ((double *)o.s.out)[row[u] + (down ? -start : start) + (size_t)(o.group * R + r) * o.s.ldout] = found[cell[u] + r];
+        }
+      }
+      /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
+      if (o.s.next && lane == 0) {
+        for (int k = from; k < to; k += STEPS / R) {
+          const int count = min(to - k, STEPS / R);
+
+          store_bulk((double *)o.s.next + o.at(o.tile.number, down ? g.steps - k - count : k) * R, o.ones, count * 32 * R * (int)sizeof(double));
+        }
+      }
+    }
+    if (q < o.chunks) {
+      const int start = (q - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
+      double   *coefs = o.stage + t.buffer * L::STAGE, *rhs = coefs + STEPS * L::COEFS;
+      Barrier  *full = &o.bars->full[t.buffer];
+
+      if (from < to && lane == 0) {
+        const int size = L::COEFS * (int)sizeof(double), other = 32 * R * (int)sizeof(double);
+
+        barrier_expect(full, (to - from) * (size + (down ? other : 0)));
+        copy_bulk(coefs + (from - start) * L::COEFS, (const double *)o.m.val + ((size_t)o.tile.number * g.steps + from) * L::COEFS, (to - from) * size, full);
+        /* in the order of the other solve, from the end */
+        if (down) copy_bulk(rhs + (STEPS - (to - start)) * 32 * R, (const double *)o.s.b + o.at(o.tile.number, g.steps - to) * R, (to - from) * other, full);
+      }
+      if (!down) {
+#pragma unroll
+        for (int u = 0; u < STEPS; u++) {
+          const bool on = (unsigned)(start - late[u]) < (unsigned)g.points[0];
+
+          for (int r = 0; r < R; r++)
+            copy_if(on && o.group * R + r < o.s.nrhs, rhs + (step * 33 + 32 / STEPS * u + lane / STEPS) * R + r,
+                    (const double *)o.s.b + (row[u] + start) + (size_t)(o.group * R + r) * o.s.ldb);
+        }
+      }
+      barrier_arrive_copied(full);
+    }
+  }
+  if (lane == 0) wait_stores();
+}
+
+/* Brings what other tiles have found, in its half of the steps of each chunk. */
+template <int N, int SCALED, int R, int LG>
+__device__ __forceinline__ void fetch(const Place &o, int half)
+{
+  typedef Layout<N, SCALED, R, LG> L;
+  /* lines of a lane; steps that a warp takes at once; how often it does */
+  constexpr int       LINES = LG > 5 ? 1 << (LG - 5) : 1, ONCE = LG > 5 ? 1 : 32 >> LG, TIMES = ONCE < HALF ? HALF / ONCE : 1;
+  const SyncILULines &g    = o.m.g;
+  const int           lane = threadIdx.x & 31, step = half * HALF + (LG > 5 ? 0 : lane >> LG), width = 1 << g.edge[0];
+  const int           ring = L::ring(o.m), columns = width + o.m.reach[0], height = o.m.height;
+  int                 late[LINES], cell[LINES];
+  const double       *x[LINES];
+  Turn                t;
+
+#pragma unroll
+  for (int k = 0; k < LINES; k++) {
+    const int line = k * 32 + (LG > 5 ? lane : lane & ((1 << LG) - 1));
+
+    late[k] = INT_MAX / 2;
+    cell[k] = -1;
+    x[k]    = (const double *)o.s.x;
+    if (line >= o.m.lines || step >= (half + 1) * HALF) continue;
+    const int a = o.m.line[line][0], b = o.m.line[line][1];
+    const int v = o.tile.v + (o.m.down ? width - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << g.edge[1]) - 1 - b : b);
+    cell[k] = ((b + o.m.reach[1]) * columns + a + o.m.reach[0]) * R + step * L::ROW;
+    if (line_row(g, v, w) < 0) continue;
+    const Lane l     = turned(o.m, lane_at(g, v, w));
+    const int  delay = g.level[0] * a + g.level[1] * b; /* its level at x = 0 is so many steps after our first one */
+    late[k]          = delay - step;
+    x[k] += (o.at(tile_at(g, v, w), l.late - delay + step) + l.number) * R;
+  }
+  for (int q = 0; q < o.chunks; q++) {
+    const int  start = (q - 1) * STEPS;
+    const Turn after = t.next(o.stages);
+    double     y[TIMES][LINES][R];
+    bool       all = true;
+
+#pragma unroll
+    for (int i = 0; i < TIMES; i++) {
+#pragma unroll
+      for (int k = 0; k < LINES; k++) {
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+          y[i][k][r] = 0.0;
+          load_relaxed_if((unsigned)(start + i * ONCE - late[k]) < (unsigned)g.points[0], x[k] + (long long)(start + i * ONCE) * 32 * R + r, &y[i][k][r]);
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < TIMES; i++) {
+#pragma unroll
+      for (int k = 0; k < LINES; k++) all = are_set<double, R>(y[i][k]) && all;
+    }
+    while (!__all_sync(FULL, all)) {
+      if (!q) __nanosleep(SYNCILU_STRUCT_PAUSE); /* the tile may be far from its turn */
+      all = true;
+#pragma unroll
+      for (int i = 0; i < TIMES; i++) {
+#pragma unroll
+        for (int k = 0; k < LINES; k++) {
+#pragma unroll
+          for (int r = 0; r < R; r++) load_relaxed_if(!is_set(y[i][k][r]), x[k] + (long long)(start + i * ONCE) * 32 * R + r, &y[i][k][r]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < TIMES; i++) {
+#pragma unroll
+        for (int k = 0; k < LINES; k++) all = are_set<double, R>(y[i][k]) && all;
+      }
+    }
+    /* the last steps go to the next buffer too, whose chunk before last must be over */
+    if (q + 1 >= o.stages) barrier_wait(&o.bars->empty[after.buffer], after.parity ^ 1);
+    double *const here = o.ring + t.buffer * ring + height * L::ROW, *const there = o.ring + after.buffer * ring - (STEPS - height) * L::ROW;
+#pragma unroll
+    for (int i = 0; i < TIMES; i++) {
+#pragma unroll
+      for (int k = 0; k < LINES; k++) {
+        if (cell[k] < 0) continue;
+        put<R>(here + i * ONCE * L::ROW + cell[k], y[i][k]);
+        if (step + i * ONCE >= STEPS - height) put<R>(there + i * ONCE * L::ROW + cell[k], y[i][k]);
+      }
+    }
+    __syncwarp(); /* all lanes have written */
+    if (lane == 0) barrier_arrive(&o.bars->got[half][t.buffer]);
+    t = after;
+  }
+}
+
+/*
+   Solves for the rows, a step after the other. The last entries are those that rows of the step before are
+   needed for; what the others need is there earlier, and is subtracted while these are waited for.
+*/
+template <int N, int SCALED, int R, int LG>
+__device__ __forceinline__ void compute(const Place &o)
+{
+  typedef Layout<N, SCALED, R, LG> L;
+  constexpr int                    NEAR = N < 3 ? N : 3, FAR = N - NEAR;
+  const SyncILULines              &g    = o.m.g;
+  const bool                       down = o.m.down;
+  const int                        lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
+  const int                        a = lane & (width - 1), b = lane >> g.edge[0], v = o.tile.v + a, w = o.tile.w + b;
+  const int                        late = line_row(g, v, w) < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
+  const int  cell   = (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0]) * R;
+  const bool stores = !down || (o.m.exported >> lane & 1);
+  double    *x      = (double *)o.s.x + (o.at(o.tile.number, -STEPS) + lane) * R;
+  /* the right-hand side comes with padding, or in the order of the other solve */
+  const int rhs = STEPS * L::COEFS + (down ? ((STEPS - 1) * 32 + lane) * R : lane * R), rhs_step = (down ? -32 : 33) * R;
+  int       from[N];
+
+#pragma unroll
+  for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.m.cells * R : cell + o.m.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
+
+  /* All of a step but for the near entries: what is left of its right-hand side, and their coefficients. */
+  auto prepare = [&](const double *stage, const double *found, int u, double(&rest)[R], double(&coef)[NEAR]) {
+    const double *c = stage + u * L::COEFS + lane;
+
+    get<R>(stage + rhs + u * rhs_step, rest);
+#pragma unroll
+    for (int e = 0; e < FAR; e++) {
+      double y[R];
+
+      get<R>(found + from[e] + u * L::ROW, y);
+#pragma unroll
+      for (int r = 0; r < R; r++) rest[r] -= c[e * 32] * y[r];
+    }
+    const double scale = SCALED ? c[N * 32] : 1.0;
+#pragma unroll
+    for (int r = 0; r < R; r++) rest[r] = SCALED ? rest[r] * scale : rest[r];
+#pragma unroll
+    for (int k = 0; k < NEAR; k++) coef[k] = SCALED ? c[(FAR + k) * 32] * scale : c[(FAR + k) * 32];
+  };
+
+  Turn   t;
+  double rest[R], coef[NEAR];
+  barrier_wait(&o.bars->full[0], 0);
+  prepare(o.stage, o.ring, 0, rest, coef);
+  for (int q = 0; q < o.chunks; q++) {
+    const int  start = (q - 1) * STEPS;
+    const Turn after = t.next(o.stages);
+    double    *found = o.ring + t.buffer * ring, *next = o.ring + after.buffer * ring, *again = next - (STEPS - height) * L::ROW;
+    bool       got[2], full = false;
+
+    got[0] = barrier_try(&o.bars->got[0][t.buffer], t.parity);
+    got[1] = false;
+#pragma unroll
+    for (int u = 0; u < STEPS; u++) {
+      double near[NEAR][R], left[R], mine[NEAR];
+
+      /* who asks for a barrier waits for the answer: it is asked for a step before it is needed */
+      if (u == 1 && !got[0]) barrier_wait(&o.bars->got[0][t.buffer], t.parity);
+      if (u == HALF + 1 && !got[1]) barrier_wait(&o.bars->got[1][t.buffer], t.parity);
+#pragma unroll
+      for (int k = 0; k < NEAR; k++) get<R>(found + from[FAR + k] + u * L::ROW, near[k]);
+      if (u == HALF) got[1] = barrier_try(&o.bars->got[1][t.buffer], t.parity);
+      if (u == STEPS - 2) full = q + 1 == o.chunks || barrier_try(&o.bars->full[after.buffer], after.parity);
+      if (u + 1 < STEPS) prepare(o.stage + t.buffer * L::STAGE, found, u + 1, left, mine);
+      else {
+        if (!full) barrier_wait(&o.bars->full[after.buffer], after.parity);
+        prepare(o.stage + after.buffer * L::STAGE, next, 0, left, mine);
+      }
+      const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
+      double     y[R];
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        y[r] = rest[r];
+#pragma unroll
+        for (int k = 0; k < NEAR; k++) y[r] -= coef[k] * near[k][r];
+        y[r] = on ? y[r] : 0.0;
+      }
+      put<R>(found + (height + u) * L::ROW + cell, y);
+      if (u >= STEPS - height) put<R>(again + u * L::ROW + cell, y);
+      __syncwarp(); /* other lanes need the values in the next step */
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        store_relaxed_if(on && stores, x + u * 32 * R + r, clean(y[r]));
+        rest[r] = left[r];
+      }
+#pragma unroll
+      for (int k = 0; k < NEAR; k++) coef[k] = mine[k];
+    }
+    x += STEPS * 32 * R;
+    if (lane == 0) barrier_arrive(&o.bars->empty[t.buffer]);
+    t = after;
+  }
+}
+
+template <int N, int SCALED, int R, int LG>
+__global__ void __launch_bounds__(32 * WARPS) struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, int groups, int stages)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(16) double shared[];
+  __shared__ Barriers                    bars;
+  typedef Layout<N, SCALED, R, LG>       L;
+  const int                              ring = stages * L::ring(m);
+  double                                *ones = shared + stages * L::STAGE, *found = ones + STEPS * 32;
+
+  if (threadIdx.x == 0) {
+    const Ticket ticket = atomicAdd(s.ticket, 1ull);
+
+    if (!ticket && s.reset) *s.reset = 0;
+    bars.ticket = (unsigned)ticket;
+    for (int k = 0; k < stages; k++) {
+      barrier_begin(&bars.full[k], 32); /* each lane's copies */
+      barrier_begin(&bars.got[0][k], 1);
+      barrier_begin(&bars.got[1][k], 1);
+      barrier_begin(&bars.empty[k], 1);
+    }
+  }
+  for (int k = threadIdx.x; k < ring; k += 32 * WARPS) found[k] = 0.0;
+  for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
+  fence_copies();
+  __syncthreads(); /* ticket, barriers, and what copies take are there */
+  const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
+  const Place o = {m, s, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, ones, &bars};
+  /* the computing warps of neighbouring blocks had better have schedulers of their own */
+  const int role = ((threadIdx.x >> 5) + bars.ticket) % WARPS;
+  if (role == 0) compute<N, SCALED, R, LG>(o);
+  else if (role == 1) carry<N, SCALED, R, LG>(o);
+  else fetch<N, SCALED, R, LG>(o, role - 2);
+#endif
+}
+
+/* Buffers: as many as fit the shared memory of a block, 0 if too few do. */
+template <int N, int SCALED, int R, int LG>
+int stages_of(const SyncILUDeviceStruct &m, int most)
+{
+  int stages = MOST_STAGES;
+
+  while (stages > 1 && Layout<N, SCALED, R, LG>::bytes(m, stages) + sizeof(Barriers) > (size_t)most) stages--;
+  return stages > 1 ? stages : 0;
+}
+
+template <int N, int SCALED, int R, int LG>
+cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
+{
+  int         device, most = 0;
+  cudaError_t err = cudaGetDevice(&device);
+
+  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (err != cudaSuccess) return err;
+  const int stages = stages_of<N, SCALED, R, LG>(m, most), groups = s ? (s->nrhs + R - 1) / R : 0;
+  const int bytes = (int)Layout<N, SCALED, R, LG>::bytes(m, stages);
+  if (fits) {
+    cudaFuncAttributes attributes = {};
+
+    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, SCALED, R, LG>);
+    /* compiled for a device that has no such copies, the kernel does nothing */
+    *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages;
+    if (err != cudaSuccess) (void)cudaGetLastError();
+    if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
+    return *fits ? cudaFuncSetAttribute(struct_kernel<N, SCALED, R, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) : cudaSuccess;
+  }
+  struct_kernel<N, SCALED, R, LG><<<(unsigned)(m.g.tiles * groups), 32 * WARPS, bytes, stream>>>(m, *s, groups, stages);
+  return cudaGetLastError();
+}
+
+template <int N, int R, int LG>
+cudaError_t of_scale(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
+{
+  return m.scaled ? launch<N, 1, R, LG>(m, s, fits, stream) : launch<N, 0, R, LG>(m, s, fits, stream);
+}
+
+/* The kernels there are: for so many entries, and so many lines beside a tile. See SyncILUStructEntries(). */
+template <int R>
+cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
+{
+  if (m.entries == 2) return of_scale<2, R, 2>(m, s, fits, stream);
+  if (m.entries == 4) return of_scale<4, R, 2>(m, s, fits, stream);
+  if (m.entries == 3) return of_scale<3, R, 4>(m, s, fits, stream);
+  if (m.entries == 7) return of_scale<7, R, 4>(m, s, fits, stream);
+  return m.lines <= 32 && m.cells <= SYNCILU_STRUCT_FEW ? of_scale<SYNCILU_STRUCT_MOST, R, 5>(m, s, fits, stream)
+                                                        : of_scale<SYNCILU_STRUCT_MOST, R, 6>(m, s, fits, stream);
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelStructFits(SyncILUDeviceStruct m, int *fits)
+{
+  cudaError_t err = of_size<1>(m, nullptr, fits, nullptr);
+
+  if (err == cudaSuccess && *fits) err = of_size<SYNCILU_RHS_BLOCK>(m, nullptr, fits, nullptr);
+  return err;
+}
+
+cudaError_t SyncILUKernelSolveStruct(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceSolve s, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (!s.nrhs) return cudaSuccess;
+  return s.nrhs == 1 ? of_size<1>(m, &s, nullptr, stream) : of_size<SYNCILU_RHS_BLOCK>(m, &s, nullptr, stream);
+}

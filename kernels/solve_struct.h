@@ -1,0 +1,27 @@
+/*
+   Triangular solves of matrices of a grid.
+*/
+#ifndef SYNCILU_SOLVE_STRUCT_H
+#define SYNCILU_SOLVE_STRUCT_H
+
+#include "struct.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Whether the device can; to be asked before the first solve. */
+extern cudaError_t SyncILUKernelStructFits(SyncILUDeviceStruct, int *fits);
+
+/*
+   A triangular solve. The right-hand side of one that is not down is by rows, that of one that is down the x of
+   the other one; of both the solution goes to rows, if anywhere. A right-hand side has a number of x for each lane
+   and step of all tiles.
+*/
+extern cudaError_t SyncILUKernelSolveStruct(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceSolve, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

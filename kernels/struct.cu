@@ -1,0 +1,197 @@
+/*
+   Matrices of a grid: whether a pattern is one, and values to and from their storage.
+*/
+#include "struct.cuh"
+#include "entries.cuh"
+
+using namespace syncilu;
+
+namespace
+{
+
+__global__ void longest_row_kernel(SyncILUDevicePattern p, int longest, SyncILUStencil *s)
+{
+  for (long long i = global_thread(); i < p.n; i += all_threads())
+    if (p.ptr[i + 1] - p.ptr[i] == longest) atomicMin(&s->row, (int)i);
+}
+
+__global__ void stencil_kernel(SyncILUDevicePattern p, int longest, SyncILUStencil *s)
+{
+  const int row = s->row;
+
+  if (threadIdx.x == 0) s->lower = p.diag[row] - p.ptr[row];
+  if ((int)threadIdx.x < longest) s->offset[threadIdx.x] = p.col[p.ptr[row] + threadIdx.x] - row;
+}
+
+struct Grid {
+  int points[3];
+};
+
+__device__ __forceinline__ bool inside(const int *points, const int *at, int x, int y, int z)
+{
+  return (unsigned)(at[0] + x) < (unsigned)points[0] && (unsigned)(at[1] + y) < (unsigned)points[1] && (unsigned)(at[2] + z) < (unsigned)points[2];
+}
+
+__device__ __forceinline__ void locate(const int *points, int row, int *at)
+{
+  const int line = row / points[0];
+
+  at[0] = row - line * points[0];
+  at[2] = line / points[1];
+  at[1] = line - at[2] * points[1];
+}
+
+__global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, Grid g, SyncILUStencil *s)
+{
+  __shared__ int point[2 * SYNCILU_STRUCT_MOST + 1][3];
+
+  if ((int)threadIdx.x < count) SyncILUStencilPoint(g.points, s->offset[threadIdx.x], point[threadIdx.x]);
+  __syncthreads(); /* all points are there */
+  for (long long i = global_thread(); i < p.n; i += all_threads()) {
+    int at[3], e = p.ptr[i];
+
+    locate(g.points, (int)i, at);
+    const int end = p.ptr[i + 1];
+    for (int k = 0; k < count; k++) {
+      if (!inside(g.points, at, point[k][0], point[k][1], point[k][2])) continue;
+      /* an entry that is not there leaves the row shorter than the stencil, and the next one elsewhere */
+      if (e < end && p.col[e] == (int)i + s->offset[k]) e++;
+      else e = INT_MAX - count;
+    }
+    if (e != end) atomicMin(&s->odd, (int)i);
+  }
+}
+
+/* Which of the points of a row's part of the stencil are on the grid: bit k stands for point k. */
+__device__ __forceinline__ unsigned points_inside(const SyncILUDeviceStruct &m, const int *at)
+{
+  unsigned mask = 0;
+
+  for (int k = 0; k < m.points; k++) mask |= (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2]) ? 1u : 0u) << k;
+  return mask;
+}
+
+/* The row of a lane at a step, and its place on the grid; -1 where there is none. */
+__device__ __forceinline__ int row_at(const SyncILUDeviceStruct &m, const Tile &tile, int step, int lane, int *at)
+{
+  const SyncILULines &g = m.g;
+  const int           v = tile.v + (lane & ((1 << g.edge[0]) - 1)), w = tile.w + (lane >> g.edge[0]);
+  const int           row = line_row(g, v, w), x = step - lane_at(g, v, w).late;
+
+  if (row < 0 || (unsigned)x >= (unsigned)g.points[0]) return -1;
+  at[0] = x;
+  at[1] = v - g.skew * w;
+  at[2] = w;
+  return row + x;
+}
+
+template <typename V>
+__global__ void values_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, const V *__restrict__ d)
+{
+  const long long p = global_thread(), all = (long long)m.g.tiles * m.g.steps;
+  const int       lane = threadIdx.x & 31;
+
+  if (p >> 5 >= all) return;
+  const int tile = (int)((p >> 5) / m.g.steps), step = (int)((p >> 5) - (long long)tile * m.g.steps);
+  int       at[3];
+  const int row = row_at(m, tile_of(m.g, tile), step, lane, at);
+  V *const  to  = (V *)m.val + ((size_t)tile * m.g.steps + (m.down ? m.g.steps - 1 - step : step)) * (m.entries + m.scaled) * 32 + lane;
+  if (row < 0) return; /* zeros are there */
+  const unsigned mask    = m.transposed ? 0 : points_inside(m, at);
+  const V        inverse = rows.divisor && !m.transposed ? V(1) / ((const V *)rows.divisor)[row] : V(1);
+  for (int e = 0; e < m.entries; e++) {
+    const int k = m.at[e];
+
+    if (k < 0) continue;
+    if (!m.transposed) {
+      if (mask >> k & 1) to[e * 32] = value<V>(rows.values, row_begin(t, rows, row) + __popc(mask & ((1u << k) - 1))) * inverse;
+      continue;
+    }
+    const int *n = m.g.points;
+    const int  x = m.point[k][0], y = m.point[k][1], z = m.point[k][2];
+    const int  there[3] = {at[0] - x, at[1] - y, at[2] - z}, source = row - x - n[0] * (y + n[1] * z);
+    if (inside(n, at, -x, -y, -z)) to[e * 32] = value<V>(rows.values, row_begin(t, rows, source) + __popc(points_inside(m, there) & ((1u << k) - 1)));
+  }
+  if (m.scaled) to[m.entries * 32] = V(1) / d[row];
+}
+
+/* Calls body(entry of the row, point) for all entries of a row of the triangle. */
+template <typename Body>
+__device__ __forceinline__ void each_entry(const SyncILUDeviceStruct &m, int row, Body body)
+{
+  int at[3], q = 0;
+
+  locate(m.g.points, row, at);
+  for (int k = 0; k < m.points; k++)
+    if (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2])) body(q++, k);
+}
+
+__global__ void columns_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, const int *__restrict__ diag, int *__restrict__ col)
+{
+  const long long i = global_thread();
+
+  if (i >= t.n) return;
+  const int begin = t.begin[i] + t.skip, *n = m.g.points;
+  each_entry(m, (int)i, [&](int q, int k) { col[begin + q] = (int)i + m.point[k][0] + n[0] * (m.point[k][1] + n[1] * m.point[k][2]); });
+  if (diag) col[diag[i]] = (int)i;
+}
+
+template <typename V>
+__global__ void back_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, V *__restrict__ val)
+{
+  const long long i = global_thread();
+
+  if (i >= t.n) return;
+  int at[3];
+  locate(m.g.points, (int)i, at);
+  const SyncILULines &g = m.g;
+  const int           v = at[1] + g.skew * at[2], begin = t.begin[i] + t.skip;
+  const Lane          l    = lane_at(g, v, at[2]);
+  const int           step = at[0] + l.late;
+  const V *const      from = (const V *)m.val + ((size_t)tile_at(g, v, at[2]) * g.steps + (m.down ? g.steps - 1 - step : step)) * (m.entries + m.scaled) * 32 +
+                        l.number;
+  each_entry(m, (int)i, [&](int q, int k) {
+    for (int e = 0; e < m.entries; e++)
+      if (m.at[e] == k) val[begin + q] = from[e * 32];
+  });
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelStencil(SyncILUDevicePattern p, int longest, SyncILUStencil *s, cudaStream_t stream)
+{
+  if (!p.n || longest > 2 * SYNCILU_STRUCT_MOST + 1) return cudaSuccess;
+  longest_row_kernel<<<few_blocks_for(p.n), SYNCILU_BLOCK, 0, stream>>>(p, longest, s);
+  CHECK_LAUNCH();
+  stencil_kernel<<<1, 32, 0, stream>>>(p, longest, s);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, const int *points, SyncILUStencil *s, cudaStream_t stream)
+{
+  const Grid g = {
+    {points[0], points[1], points[2]}
+  };
+
+  if (!p.n || longest > 2 * SYNCILU_STRUCT_MOST + 1) return cudaSuccess;
+  odd_rows_kernel<<<few_blocks_for(p.n), SYNCILU_BLOCK, 0, stream>>>(p, longest, g, s);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelStructValues(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, const void *d,
+                                      cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(values_kernel<double>, 32ll * m.g.tiles * m.g.steps, stream, m, t, rows, (const double *)d);
+}
+
+cudaError_t SyncILUKernelColumnsOfStruct(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, const int *diag, int *col, cudaStream_t stream)
+{
+  LAUNCH(columns_kernel, t.n, stream, m, t, diag, col);
+}
+
+cudaError_t SyncILUKernelValuesOfStruct(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceTriangle t, void *val, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(back_kernel<double>, t.n, stream, m, t, (double *)val);
+}

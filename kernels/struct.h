@@ -1,0 +1,129 @@
+/*
+   Matrices of a grid in its natural order: each row has the entries of one stencil, less those that leave the
+   grid.
+
+   Points have coordinates x, y, z, and row x + X (y + Y z). A line is the rows of one y and z. A lane goes
+   along a line, a row a level, and the 32 lanes of a warp along the lines of a tile. In the coordinates
+   v = y + skew z and w = z of the lines, tiles are boxes of a plane, and no line depends on one with a higher
+   v or w, so that tiles do not wait for each other in circles (Luo et al., ICS 2025, 4.1, who go along the
+   third axis of skewed coordinates; along x no line is cut short by the skew). The level of a row is
+   x + level[0] v + level[1] w. It depends on lower levels alone.
+*/
+#ifndef SYNCILU_STRUCT_H
+#define SYNCILU_STRUCT_H
+
+#include "types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/*
+   Entries of a row of L or U; levels that a row may reach back; lines beside a tile that it may need, and these
+   with those of the tile: where there are few, and at most.
+*/
+#define SYNCILU_STRUCT_MOST  13
+#define SYNCILU_STRUCT_REACH 8
+#define SYNCILU_STRUCT_LINES 64
+#define SYNCILU_STRUCT_FEW   51
+#define SYNCILU_STRUCT_CELLS 99
+
+/* The entries of a row that there are kernels for, at or above so many; with so many lines beside a tile, and in all. */
+SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int lines, int cells)
+{
+  if (cells > SYNCILU_STRUCT_FEW) return SYNCILU_STRUCT_MOST;
+  if (lines <= 4 && entries <= 4) return entries <= 2 ? 2 : 4;
+  if (lines <= 16 && entries <= 7) return entries <= 3 ? 3 : 7;
+  return SYNCILU_STRUCT_MOST;
+}
+
+typedef struct {
+  int points[3], skew, level[2];
+  int edge[2]; /* logarithms of the edges of a tile in v and w: 32 lines */
+  int row;     /* tiles in a row of tiles, along v; the first one of a row begins at or before its lowest v */
+  int tiles;   /* all, those without lines too */
+  int span;    /* levels from the first line of a tile to its last one */
+  int steps;   /* points[0] + span: those that a warp takes for a tile */
+} SyncILULines;
+
+/* The number of the first tile along v in a row of tiles. */
+SYNCILU_HOST_DEVICE static inline int SyncILULinesBegin(const SyncILULines *g, int row)
+{
+  return g->skew * (row << g->edge[1]) >> g->edge[0];
+}
+
+/* A stencil: where the columns of a row stand, by ascending columns. */
+typedef struct {
+  int row;   /* that has all of it: the first one of the longest rows; INT_MAX before */
+  int odd;   /* the first row that has other entries; INT_MAX before, and where there is none */
+  int lower; /* entries before the diagonal */
+  int offset[2 * SYNCILU_STRUCT_MOST + 1];
+} SyncILUStencil;
+
+/*
+   The point of a stencil on a grid whose lines and planes are longer than twice what it reaches. For other
+   grids it may be a wrong one.
+*/
+SYNCILU_HOST_DEVICE static inline void SyncILUStencilPoint(const int *points, int offset, int *d)
+{
+  const long long x = points[0], plane = x * points[1];
+  const long long z = (offset + (offset < 0 ? -(plane / 2) : plane / 2)) / plane, rest = offset - z * plane;
+  const long long y = (rest + (rest < 0 ? -(x / 2) : x / 2)) / x;
+
+  d[0] = (int)(rest - y * x);
+  d[1] = (int)y;
+  d[2] = (int)z;
+}
+
+/*
+   A triangle in tiles of lines. Steps of a tile are its levels, counted from its first one; if down, from the
+   last one, and v and w from the ends of the tile as well. The coefficients of a step of a tile are those of
+   its 32 rows, entry by entry: entry[e] of `entries`, and then the reciprocal pivot, if scaled. Lanes without
+   a row, and entries outside of the grid, have zeros.
+
+   The number of a row in x is 32 times its step, counted upwards in L and U^T, counted from the end in U and
+   L^T, plus its lane, all of that behind the tiles before.
+*/
+typedef struct {
+  SyncILULines g;
+  int          entries; /* with padding */
+  int          scaled, down;
+  /*
+     By stencil, ascending: its part of L or of U, whichever the triangle's values come from; if transposed,
+     the row of point p has the value of the row at -p.
+  */
+  int         points, transposed;
+  signed char point[SYNCILU_STRUCT_MOST][3];
+  /*
+     Of each entry, those that reach back furthest first: its point, -1 if padding; and the levels that it
+     reaches back
+  */
+  signed char at[SYNCILU_STRUCT_MOST], before[SYNCILU_STRUCT_MOST];
+  /* where its line is among those of the tile and those beside it, a row of which has cells[0] of cells[1] */
+  short cell[SYNCILU_STRUCT_MOST];
+  int   reach[2];               /* lines beside the tile in v and w */
+  int   cells;                  /* of all these lines */
+  int   height;                 /* most levels that an entry reaches back */
+  int   lines;                  /* beside the tile that have values for it */
+  const signed char (*line)[2]; /* their v and w, counted from the tile's */
+  unsigned   exported;          /* lanes whose values other tiles need */
+  const int *order;             /* of the tiles */
+  void      *val;
+} SyncILUDeviceStruct;
+
+/* The stencil of a matrix whose longest rows have so many entries; and the first row with others on a grid. */
+extern cudaError_t SyncILUKernelStencil(SyncILUDevicePattern, int longest, SyncILUStencil *, cudaStream_t);
+extern cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern, int longest, const int *points, SyncILUStencil *, cudaStream_t);
+
+/* The values of a triangle from where its rows stand, and the reciprocals of the pivots d. */
+extern cudaError_t SyncILUKernelStructValues(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceTriangle, SyncILUDeviceRows, const void *d, cudaStream_t);
+
+/* The columns, and the values, back on the pattern; with diag the diagonal too. */
+extern cudaError_t SyncILUKernelColumnsOfStruct(SyncILUDeviceStruct, SyncILUDeviceTriangle, const int *diag, int *col, cudaStream_t);
+extern cudaError_t SyncILUKernelValuesOfStruct(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceTriangle, void *val, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

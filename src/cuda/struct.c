@@ -1,0 +1,227 @@
+/*
+   Whether a pattern is that of a stencil on a grid, in its natural order, and how lines of the grid make tiles
+   (kernels/struct.h).
+*/
+#include "struct.h"
+
+/* At or above a / b, for b > 0. */
+static int CeilDivide(int a, int b)
+{
+  return a > 0 ? (a - 1) / b + 1 : -(-a / b);
+}
+
+/*
+   The grid on which the entries of a row are neighbours: of all whose lines and planes are as long as some
+   entry is far, that on which they are the nearest. Rows of one line alone are a grid, too.
+*/
+static PetscBool FindPoints(const SyncILUStencil *s, int count, int n, int points[3])
+{
+  int best = INT_MAX;
+
+  for (int j = -1; j < count; j++) {
+    const int x = j < 0 ? n : PetscAbsInt(s->offset[j]);
+
+    if (x < 2 || n % x) continue;
+    for (int k = -1; k < count; k++) {
+      const int xy       = k < 0 ? n : PetscAbsInt(s->offset[k]);
+      const int tried[3] = {x, xy / x, n / PetscMax(xy, 1)};
+      int       far      = 0;
+
+      if (xy < x || xy % x || n % xy) continue;
+      for (int e = 0; e < count && far < INT_MAX; e++) {
+        int d[3];
+
+        SyncILUStencilPoint(tried, s->offset[e], d);
+        for (int c = 0; c < 3; c++) far = 2 * PetscAbsInt(d[c]) < tried[c] && far < INT_MAX ? far + PetscAbsInt(d[c]) : INT_MAX;
+      }
+      if (far >= best) continue;
+      best = far;
+      for (int c = 0; c < 3; c++) points[c] = tried[c];
+    }
+  }
+  return (PetscBool)(best < INT_MAX);
+}
+
+/* Levels between a row and the one at a point of the stencil, before it. */
+int StencilBefore(const SyncILULines *g, const signed char *p)
+{
+  return -(p[0] + g->level[0] * (p[1] + g->skew * p[2]) + g->level[1] * p[2]);
+}
+
+/* Calls the points of L, and those of U turned around: what a row depends on in either direction. */
+static const signed char *Dependence(const Stencil *s, int e, signed char turned[3])
+{
+  if (e < s->entries[0]) return s->point[0][e];
+  for (int c = 0; c < 3; c++) turned[c] = (signed char)-s->point[1][e - s->entries[0]][c];
+  return turned;
+}
+
+/*
+   The skew and the levels: the least for which no line depends on one with a higher v or w, and each row on
+   lower levels alone.
+*/
+static void ChooseLevels(Stencil *s)
+{
+  SyncILULines *g   = &s->g;
+  const int     all = s->entries[0] + s->entries[1];
+  signed char   turned[3];
+  int           plane = 0;
+
+  for (int e = 0; e < all; e++) {
+    const signed char *d = Dependence(s, e, turned);
+
+    if (!d[2] && d[1] < 0) g->level[0] = PetscMax(g->level[0], CeilDivide(d[0] + 1, -d[1]));
+    if (d[2] < 0) g->skew = PetscMax(g->skew, CeilDivide(d[1], -d[2]));
+  }
+  for (int e = 0; e < all; e++) {
+    const signed char *d = Dependence(s, e, turned);
+
+    if (d[2] < 0) plane = PetscMax(plane, CeilDivide(d[0] + g->level[0] * d[1] + 1, -d[2]));
+  }
+  g->level[1] = PetscMax(0, plane - g->level[0] * g->skew);
+  s->levels   = g->points[0] + g->level[0] * (g->points[1] - 1) + (g->level[1] + g->level[0] * g->skew) * (g->points[2] - 1);
+}
+
+/* Tiles: nearly squares of 32 lines. */
+static void ChooseTiles(Stencil *s)
+{
+  SyncILULines *g         = &s->g;
+  const int     extent[2] = {g->points[1] + g->skew * (g->points[2] - 1), g->points[2]};
+  int           rows;
+
+  g->edge[0] = g->edge[1] = 0;
+  for (int left = 5, grown = 1; left && grown;) {
+    grown = 0;
+    for (int c = 0; c < 2 && left; c++) {
+      if (1 << g->edge[c] >= extent[c]) continue;
+      g->edge[c]++;
+      left--;
+      grown = 1;
+    }
+  }
+  g->edge[0] = 5 - g->edge[1]; /* a grid of fewer lines leaves lanes without one */
+  rows       = ((g->points[2] - 1) >> g->edge[1]) + 1;
+  /* a row of tiles may begin before its lowest v */
+  g->row   = ((g->points[1] + g->skew * ((1 << g->edge[1]) - 1) - 1) >> g->edge[0]) + 1 + (g->skew ? 1 : 0);
+  g->tiles = g->row * rows;
+  g->span  = g->level[0] * ((1 << g->edge[0]) - 1) + g->level[1] * ((1 << g->edge[1]) - 1);
+  g->steps = g->points[0] + g->span;
+  s->hops  = ((extent[0] - 1) >> g->edge[0]) + rows - 1;
+}
+
+/* Why the kernels cannot do what they would have to, else nothing. */
+static PetscErrorCode Limits(const Plan *plan, Stencil *s)
+{
+  const SyncILULines *g         = &s->g;
+  const double        positions = 32.0 * g->tiles * g->steps, n = plan->pattern.n;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    int direct = 0; /* entries of the level just before */
+
+    for (int e = 0; e < s->entries[k]; e++) {
+      signed char d[3];
+      int         before;
+
+      for (int c = 0; c < 3; c++) d[c] = (signed char)(k ? -s->point[k][e][c] : s->point[k][e][c]);
+      before = StencilBefore(g, d);
+      if (before > SYNCILU_STRUCT_REACH)
+        PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d levels before, and tiles have the last %d", before, SYNCILU_STRUCT_REACH));
+      direct += before == 1;
+    }
+    if (direct > 3) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on %d rows of the level before, more than 3", direct));
+  }
+  if (positions > INT_MAX / 2) PetscCall(PetscStrncpy(s->why, "too many rows for indices of 32 bits", sizeof(s->why)));
+  else if (n >= SYNCILU_CUDA_MIN_ROWS && positions > SYNCILU_STRUCT_PADDING * n)
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "tiles of lines of %d rows would have %.2g lanes for each row", g->points[0], positions / n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Find(Plan *plan, Stencil *s)
+{
+  const int            longest = plan->counts.longest_row, mark = plan->scratch.n;
+  const SyncILUStencil none = {.row = INT_MAX, .odd = INT_MAX};
+  SyncILUStencil       found, *device;
+  SyncILUDevicePattern p;
+
+  PetscFunctionBegin;
+  if (!plan->pattern.n) PetscCall(PetscStrncpy(s->why, "has no rows", sizeof(s->why)));
+  else if (plan->row) PetscCall(PetscStrncpy(s->why, "is for the natural order of a grid, not for -pc_factor_mat_ordering_type", sizeof(s->why)));
+  else if (PetscMax(plan->counts.longest[0], plan->counts.longest[1]) > SYNCILU_STRUCT_MOST)
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "a row has %d entries of L or U, more than %d", PetscMax(plan->counts.longest[0], plan->counts.longest[1]),
+                            SYNCILU_STRUCT_MOST));
+  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
+  CallCUDA(cudaMemcpyAsync(device, &none, sizeof(none), cudaMemcpyHostToDevice, plan->stream));
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelStencil(p, longest, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &found, device, sizeof(found)));
+  s->entries[0] = found.lower;
+  s->entries[1] = longest - found.lower - 1;
+  if (!FindPoints(&found, longest, plan->pattern.n, s->g.points))
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", found.row));
+  else {
+    PlanLaunch(SyncILUKernelOddRows(p, longest, s->g.points, device, plan->stream));
+    PetscCall(DeviceReadBack(plan->stream, &found, device, sizeof(found)));
+    if (found.odd != INT_MAX)
+      PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", found.odd, found.row, s->g.points[0],
+                              s->g.points[1], s->g.points[2]));
+  }
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int e = 0; e < longest; e++) {
+    const int k = e > found.lower;
+    int       d[3];
+
+    if (e == found.lower) continue;
+    SyncILUStencilPoint(s->g.points, found.offset[e], d);
+    for (int c = 0; c < 3; c++) {
+      if (PetscAbsInt(d[c]) > SYNCILU_STRUCT_REACH)
+        PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d points away, more than %d", PetscAbsInt(d[c]), SYNCILU_STRUCT_REACH));
+      s->point[k][k ? e - found.lower - 1 : e][c] = (signed char)d[c];
+    }
+  }
+  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  ChooseLevels(s);
+  ChooseTiles(s);
+  PetscCall(Limits(plan, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanFindStencil - finds whether the rows are those of a grid, and plans its tiles of lines, once a pattern
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan, with its pattern; plan->stencil says the rest
+
+   Note:
+   All rows are looked at: a row of other entries than the stencil's is found, and named.
+*/
+PetscErrorCode PlanFindStencil(Plan *plan)
+{
+  PetscFunctionBegin;
+  if (plan->stencil) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&plan->stencil));
+  PetscCall(Find(plan, plan->stencil));
+  if (plan->unfit[0]) PetscCall(PetscFree(plan->stencil)); /* another time there may be memory */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nanoseconds of the longest way through a triangle: steps along lines, and hops between tiles. */
+double StencilTime(const Stencil *s)
+{
+  return (double)s->levels * SYNCILU_STRUCT_STEP + (double)s->hops * SYNCILU_STRUCT_HOP;
+}
+
+PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
+{
+  const SyncILULines *g = &s->g;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: along x on a grid of %d x %d x %d, by tiles of %d x %d lines; stencil of %d points\n", g->points[0],
+                                   g->points[1], g->points[2], 1 << g->edge[0], 1 << g->edge[1], s->entries[0] + s->entries[1] + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,23 @@
+/*
+   What a plan knows of the grid that its rows follow.
+*/
+#ifndef SYNCILU_CUDA_STRUCT_H
+#define SYNCILU_CUDA_STRUCT_H
+
+#include "cuda.h"
+#include "../../kernels/struct.h"
+
+struct _Stencil {
+  char         why[128]; /* why rows cannot be taken line by line, else empty */
+  SyncILULines g;
+  int          entries[2];                       /* of a row of L and of U */
+  signed char  point[2][SYNCILU_STRUCT_MOST][3]; /* of these, by ascending columns */
+  int          levels, hops;                     /* of all rows; between tiles, on the longest way */
+};
+
+PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
+PETSC_INTERN double         StencilTime(const Stencil *);
+PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);
+PETSC_INTERN int            StencilBefore(const SyncILULines *, const signed char *);
+
+#endif
