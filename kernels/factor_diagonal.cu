@@ -8,6 +8,7 @@
 #include "entries.cuh"
 #include "launch.cuh"
 #include "pivot.cuh"
+#include "struct.cuh"
 #include "tuning.h"
 #include <float.h>
 
@@ -44,6 +45,20 @@ __global__ void upper_sums_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a,
 }
 
 /*
+   A coefficient of the recurrence: the product of a_ik and what the pivot of row k is multiplied with, which
+   the status is told of as below.
+*/
+template <typename V>
+__device__ __forceinline__ V coefficient(V multiplier, V c, V least, SyncILUDeviceStatus *status)
+{
+  if (multiplier == V(0) || c == V(0)) return V(0); /* a zero updates nothing, whatever it meets: as in PETSc */
+  const V product = c * multiplier;
+
+  if (isinf(product) ? !isinf(c) && !isinf(multiplier) : fabs(product) < least) store_relaxed(&status->range, 1);
+  return product;
+}
+
+/*
    Coefficients of the recurrence for the pivots: a_ik (a_ki + relax (s_k - a_ki)), s_k the sum of row k right
    of the diagonal. The status says whether one of them is infinite though its factors are not, or smaller
    than least and has lost digits.
@@ -66,16 +81,34 @@ __global__ void coefficients_kernel(SyncILUDevicePattern p, SyncILUDeviceEll ell
 
       c = q < 0 ? V(0) : value<V>(a, q);
       if (relax != 0.0) c += V(relax) * (sum[p.col[e]] - c);
-      if (multiplier == V(0)) c = 0; /* a zero updates nothing, whatever it meets: as in PETSc */
-      if (c != V(0)) {
-        const V product = c * multiplier;
-
-        if (isinf(product) ? !isinf(c) && !isinf(multiplier) : fabs(product) < least) store_relaxed(&status->range, 1);
-        c = product;
-      }
+      c = coefficient(multiplier, c, least, status);
     }
     ((V *)ell.val)[at] = c;
   }
+}
+
+/* The same in the place of L's values on a grid, with the diagonal in that of the reciprocal pivots. upper has the stencil of U. */
+template <typename V>
+__global__ void struct_coefficients_kernel(SyncILUDeviceStruct m, SyncILUDeviceStruct upper, SyncILUDevicePattern p, SyncILUDeviceValues a, double relax,
+                                           const V *__restrict__ sum, V least, SyncILUDeviceStatus *status)
+{
+  const StructLane l = struct_lane(m);
+
+  if (l.row < 0) return;
+  const unsigned mask = points_inside(m, l.at);
+  V *const       to   = (V *)m.val + l.entry;
+  for (int e = 0; e < m.entries; e++) {
+    const int k = m.at[e];
+
+    if (k < 0 || !(mask >> k & 1)) continue;
+    const int there[3] = {l.at[0] + m.point[k][0], l.at[1] + m.point[k][1], l.at[2] + m.point[k][2]};
+    const int row = l.row + point_distance(m, k), back = point_opposite(upper, m.point[k]);
+    V         c = back < 0 ? V(0) : value<V>(a, p.diag[row] + 1 + __popc(points_inside(upper, there) & ((1u << back) - 1)));
+
+    if (relax != 0.0) c += V(relax) * (sum[row] - c);
+    to[e * 32] = coefficient(value<V>(a, p.ptr[l.row] + __popc(mask & ((1u << k) - 1))), c, least, status);
+  }
+  to[m.entries * 32] = value<V>(a, p.diag[l.row]);
 }
 
 /*
@@ -94,7 +127,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const int    lane = threadIdx.x & 31;
 
   if (t >= (Ticket)p.n) return;
-  const int i = order[t], begin = p.ptr[i], diag = p.diag[i];
+  const int i = order ? order[t] : (int)t, begin = p.ptr[i], diag = p.diag[i];
   V         s = 0;
 
   for (int e = begin + lane; __any_sync(FULL, e < diag); e += 32) {
@@ -117,7 +150,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
     const V d = judge(piv, i, value<V>(a, diag) + V(diagonal_shift(piv)) - s, status);
 
     store_relaxed(pivot + i, clean(d));
-    inverse[t] = V(1) / d;
+    if (inverse) inverse[t] = V(1) / d;
   }
 }
 
@@ -138,21 +171,34 @@ cudaError_t SyncILUKernelTransposedEntries(SyncILUDevicePattern p, SyncILUDevice
   LAUNCH(transposed_entries_kernel, 32ll * ell.slices, stream, p, ell, at);
 }
 
+/*
+   What is below the least normal number in a product is divided by a pivot and compared with another one. Where
+   none is accepted below a bound, it is nothing beside them.
+*/
+static double least_product(const SyncILUDevicePivoting &piv)
+{
+  const double bound = 1e-100;
+  const bool   small = piv.type == SYNCILU_PIVOT_REJECT || (piv.type == SYNCILU_PIVOT_SHIFT && fabs(piv.amount) >= bound);
+
+  return small && piv.zeropivot >= bound ? 0.0 : DBL_MIN;
+}
+
 cudaError_t SyncILUKernelCoefficients(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceEll ell, const int *transposed_entry, SyncILUDeviceValues a,
                                       SyncILUDevicePivoting piv, void *sum, SyncILUDeviceStatus *status, cudaStream_t stream)
 {
-  /*
-     What is below the least normal number in a product is divided by a pivot and compared with another one.
-     Where none is accepted below this bound, it is nothing beside them.
-  */
-  const double bound = 1e-100;
-  const bool   small = piv.type == SYNCILU_PIVOT_REJECT || (piv.type == SYNCILU_PIVOT_SHIFT && fabs(piv.amount) >= bound);
-  const double least = small && piv.zeropivot >= bound ? 0.0 : DBL_MIN;
-
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (p.n && piv.relax != 0.0)
     upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
-  LAUNCH(coefficients_kernel<double>, 32ll * ell.slices, stream, p, ell, transposed_entry, a, piv.relax, (const double *)sum, least, status);
+  LAUNCH(coefficients_kernel<double>, 32ll * ell.slices, stream, p, ell, transposed_entry, a, piv.relax, (const double *)sum, least_product(piv), status);
+}
+
+cudaError_t SyncILUKernelStructCoefficients(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceStruct m, SyncILUDeviceStruct upper,
+                                            SyncILUDeviceValues a, SyncILUDevicePivoting piv, void *sum, SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (p.n && piv.relax != 0.0)
+    upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
+  LAUNCH(struct_coefficients_kernel<double>, 32ll * m.g.tiles * m.g.steps, stream, m, upper, p, a, piv.relax, (const double *)sum, least_product(piv), status);
 }
 
 cudaError_t SyncILUKernelWidePivots(SyncILUValueType type, SyncILUDevicePattern p, const int *order, SyncILUDeviceValues a, void *sum,

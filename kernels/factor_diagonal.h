@@ -4,7 +4,7 @@
 #ifndef SYNCILU_FACTOR_DIAGONAL_H
 #define SYNCILU_FACTOR_DIAGONAL_H
 
-#include "types.h"
+#include "struct.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -24,9 +24,13 @@ extern cudaError_t SyncILUKernelDiagonalIndex(int n, const int *diag, const int 
 extern cudaError_t SyncILUKernelCoefficients(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceEll, const int *transposed_entry, SyncILUDeviceValues,
                                              SyncILUDevicePivoting, void *sum, SyncILUDeviceStatus *, cudaStream_t);
 
+/* The same in the place of L's values on a grid; the other triangle has the stencil of U. */
+extern cudaError_t SyncILUKernelStructCoefficients(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceStruct, SyncILUDeviceStruct, SyncILUDeviceValues,
+                                                   SyncILUDevicePivoting, void *sum, SyncILUDeviceStatus *, cudaStream_t);
+
 /*
-   Finds the same pivots without these products. order is that of the triangular solve, and inverse receives
-   the reciprocals in it; sum is workspace as above; the pivots are NaN sentinels before, and the ticket is
+   Finds the same pivots without these products. order is that of the triangular solve, numerical if NULL, and
+   inverse, unless it is NULL, receives the reciprocals in it; sum is workspace as above; the pivots are NaN sentinels before, and the ticket is
    zero.
 */
 extern cudaError_t SyncILUKernelWidePivots(SyncILUValueType, SyncILUDevicePattern, const int *order, SyncILUDeviceValues, void *sum, SyncILUDevicePivoting,

@@ -21,11 +21,15 @@
 #include "struct.cuh"
 #include "async.cuh"
 #include "triangular.cuh"
+#include "pivot.cuh"
 
 using namespace syncilu;
 
 namespace
 {
+
+/* What a row is: the sum itself, times the reciprocal pivot, or the reciprocal of the sum, which is the pivot. */
+constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2;
 
 constexpr int STEPS = SYNCILU_STRUCT_REACH, HALF = STEPS / 2, WARPS = 4, MOST_STAGES = 6;
 
@@ -35,11 +39,11 @@ struct Barriers {
   unsigned ticket;
 };
 
-/* N entries a row, scaled or not, R right-hand sides, and up to 1 << LG lines beside a tile. */
-template <int N, int SCALED, int R, int LG>
+/* N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines beside a tile. */
+template <int N, int WHAT, int R, int LG>
 struct Layout {
   static constexpr int ROW   = ((LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1) * R; /* numbers of a step in the ring */
-  static constexpr int COEFS = (N + SCALED) * 32;                                              /* of a step */
+  static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32;                                     /* of a step */
   static constexpr int RHS   = 34 * R;                                                         /* likewise, with padding against conflicts of banks */
   static constexpr int STAGE = STEPS * (COEFS + RHS);
 
@@ -64,9 +68,17 @@ struct Turn {
   }
 };
 
+/* What a factorization has besides. */
+struct Judge {
+  SyncILUDevicePivoting piv;
+  double               *pivot;
+  SyncILUDeviceStatus  *status;
+};
+
 struct Place {
   const SyncILUDeviceStruct &m;
   const SyncILUDeviceSolve  &s;
+  const Judge               &judge;
   Tile                       tile;
   int                        group, stages, chunks;
   double                    *ring, *stage;
@@ -108,16 +120,17 @@ __device__ __forceinline__ void put(double *p, const double (&v)[R])
 }
 
 /* Brings coefficients and right-hand sides, chunk by chunk, and takes away what was found in the chunk before in the same buffer. */
-template <int N, int SCALED, int R, int LG>
+template <int N, int WHAT, int R, int LG>
 __device__ __forceinline__ void carry(const Place &o)
 {
-  typedef Layout<N, SCALED, R, LG> L;
-  const SyncILULines              &g    = o.m.g;
-  const bool                       down = o.m.down;
-  const int                        lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
-  const int                        ring = L::ring(o.m), columns = width + o.m.reach[0];
-  int                              row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
-  Turn                             t;
+  typedef Layout<N, WHAT, R, LG> L;
+  const SyncILULines            &g    = o.m.g;
+  const bool                     down = o.m.down;
+  const int                      lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
+  const int                      ring = L::ring(o.m), columns = width + o.m.reach[0];
+  const int                      place = (step * 33 + lane / STEPS) * R;
+  int                            row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
+  Turn                           t;
 
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
@@ -130,26 +143,39 @@ __device__ __forceinline__ void carry(const Place &o)
     row[u]  = down ? first + g.points[0] - 1 + l.late - step : first - l.late + step;
     cell[u] = step * L::ROW + R * (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * columns + (down ? width - 1 - a : a) + o.m.reach[0]);
   }
+  const int     columns_left = o.s.nrhs - o.group * R; /* right-hand sides of this group, R or fewer */
+  const double *b            = (const double *)o.s.b + (size_t)o.group * R * o.s.ldb;
+  double       *out = (double *)o.s.out + (o.s.out ? (size_t)o.group * R * o.s.ldout : 0), *next = (double *)o.s.next;
+  if (next) next += o.at(o.tile.number, 0) * R;
+  const double *const coef = (const double *)o.m.val + (size_t)o.tile.number * g.steps * L::COEFS, *const other = (const double *)o.s.b +
+                                                                                                                  o.at(o.tile.number, 0) * R;
+
   for (int q = 0; q < o.chunks + o.stages; q++, t = t.next(o.stages)) {
     if (q >= o.stages) {
       const int     start = (q - o.stages - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
       const double *found = o.ring + t.buffer * ring + o.m.height * L::ROW;
 
       barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
-      if (o.s.out) {
+      if (out) {
+        double y[STEPS][R];
+
+#pragma unroll
+        for (int u = 0; u < STEPS; u++) get<R>(found + cell[u], y[u]);
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
           if ((unsigned)(start - late[u]) >= (unsigned)g.points[0]) continue;
+          const int i = down ? row[u] - start : row[u] + start;
+#pragma unroll
           for (int r = 0; r < R; r++)
-            if (o.group * R + r < o.s.nrhs) ((double *)o.s.out)[row[u] + (down ? -start : start) + (size_t)(o.group * R + r) * o.s.ldout] = found[cell[u] + r];
+            if (R == 1 || r < columns_left) out[i + r * o.s.ldout] = y[u][r];
         }
       }
       /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
-      if (o.s.next && lane == 0) {
+      if (next && lane == 0) {
         for (int k = from; k < to; k += STEPS / R) {
           const int count = min(to - k, STEPS / R);
 
-          store_bulk((double *)o.s.next + o.at(o.tile.number, down ? g.steps - k - count : k) * R, o.ones, count * 32 * R * (int)sizeof(double));
+          store_bulk(next + (size_t)(down ? g.steps - k - count : k) * 32 * R, o.ones, count * 32 * R * (int)sizeof(double));
         }
       }
     }
@@ -159,21 +185,20 @@ __device__ __forceinline__ void carry(const Place &o)
       Barrier  *full = &o.bars->full[t.buffer];
 
       if (from < to && lane == 0) {
-        const int size = L::COEFS * (int)sizeof(double), other = 32 * R * (int)sizeof(double);
+        const int size = L::COEFS * (int)sizeof(double), size_other = 32 * R * (int)sizeof(double);
 
-        barrier_expect(full, (to - from) * (size + (down ? other : 0)));
-        copy_bulk(coefs + (from - start) * L::COEFS, (const double *)o.m.val + ((size_t)o.tile.number * g.steps + from) * L::COEFS, (to - from) * size, full);
+        barrier_expect(full, (to - from) * (size + (down ? size_other : 0)));
+        copy_bulk(coefs + (from - start) * L::COEFS, coef + (size_t)from * L::COEFS, (to - from) * size, full);
         /* in the order of the other solve, from the end */
-        if (down) copy_bulk(rhs + (STEPS - (to - start)) * 32 * R, (const double *)o.s.b + o.at(o.tile.number, g.steps - to) * R, (to - from) * other, full);
+        if (down) copy_bulk(rhs + (STEPS - (to - start)) * 32 * R, other + (size_t)(g.steps - to) * 32 * R, (to - from) * size_other, full);
       }
-      if (!down) {
+      if (!down && WHAT != PIVOTS) {
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
           const bool on = (unsigned)(start - late[u]) < (unsigned)g.points[0];
 
-          for (int r = 0; r < R; r++)
-            copy_if(on && o.group * R + r < o.s.nrhs, rhs + (step * 33 + 32 / STEPS * u + lane / STEPS) * R + r,
-                    (const double *)o.s.b + (row[u] + start) + (size_t)(o.group * R + r) * o.s.ldb);
+#pragma unroll
+          for (int r = 0; r < R; r++) copy_if(on && (R == 1 || r < columns_left), rhs + place + 32 / STEPS * u * R + r, b + (row[u] + start) + r * o.s.ldb);
         }
       }
       barrier_arrive_copied(full);
@@ -183,10 +208,10 @@ __device__ __forceinline__ void carry(const Place &o)
 }
 
 /* Brings what other tiles have found, in its half of the steps of each chunk. */
-template <int N, int SCALED, int R, int LG>
+template <int N, int WHAT, int R, int LG>
 __device__ __forceinline__ void fetch(const Place &o, int half)
 {
-  typedef Layout<N, SCALED, R, LG> L;
+  typedef Layout<N, WHAT, R, LG> L;
   /* lines of a lane; steps that a warp takes at once; how often it does */
   constexpr int       LINES = LG > 5 ? 1 << (LG - 5) : 1, ONCE = LG > 5 ? 1 : 32 >> LG, TIMES = ONCE < HALF ? HALF / ONCE : 1;
   const SyncILULines &g    = o.m.g;
@@ -274,16 +299,16 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
    Solves for the rows, a step after the other. The last entries are those that rows of the step before are
    needed for; what the others need is there earlier, and is subtracted while these are waited for.
 */
-template <int N, int SCALED, int R, int LG>
+template <int N, int WHAT, int R, int LG>
 __device__ __forceinline__ void compute(const Place &o)
 {
-  typedef Layout<N, SCALED, R, LG> L;
-  constexpr int                    NEAR = N < 3 ? N : 3, FAR = N - NEAR;
-  const SyncILULines              &g    = o.m.g;
-  const bool                       down = o.m.down;
-  const int                        lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
-  const int                        a = lane & (width - 1), b = lane >> g.edge[0], v = o.tile.v + a, w = o.tile.w + b;
-  const int                        late = line_row(g, v, w) < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
+  typedef Layout<N, WHAT, R, LG> L;
+  constexpr int                  NEAR = N < 3 ? N : 3, FAR = N - NEAR;
+  const SyncILULines            &g    = o.m.g;
+  const bool                     down = o.m.down;
+  const int                      lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
+  const int                      a = lane & (width - 1), b = lane >> g.edge[0], v = o.tile.v + a, w = o.tile.w + b;
+  const int                      first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
   const int  cell   = (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0]) * R;
   const bool stores = !down || (o.m.exported >> lane & 1);
   double    *x      = (double *)o.s.x + (o.at(o.tile.number, -STEPS) + lane) * R;
@@ -298,7 +323,8 @@ __device__ __forceinline__ void compute(const Place &o)
   auto prepare = [&](const double *stage, const double *found, int u, double(&rest)[R], double(&coef)[NEAR]) {
     const double *c = stage + u * L::COEFS + lane;
 
-    get<R>(stage + rhs + u * rhs_step, rest);
+    if (WHAT == PIVOTS) rest[0] = c[N * 32];
+    else get<R>(stage + rhs + u * rhs_step, rest);
 #pragma unroll
     for (int e = 0; e < FAR; e++) {
       double y[R];
@@ -307,11 +333,11 @@ __device__ __forceinline__ void compute(const Place &o)
 #pragma unroll
       for (int r = 0; r < R; r++) rest[r] -= c[e * 32] * y[r];
     }
-    const double scale = SCALED ? c[N * 32] : 1.0;
+    const double scale = WHAT == SCALED ? c[N * 32] : 1.0;
 #pragma unroll
-    for (int r = 0; r < R; r++) rest[r] = SCALED ? rest[r] * scale : rest[r];
+    for (int r = 0; r < R; r++) rest[r] = WHAT == SCALED ? rest[r] * scale : rest[r];
 #pragma unroll
-    for (int k = 0; k < NEAR; k++) coef[k] = SCALED ? c[(FAR + k) * 32] * scale : c[(FAR + k) * 32];
+    for (int k = 0; k < NEAR; k++) coef[k] = WHAT == SCALED ? c[(FAR + k) * 32] * scale : c[(FAR + k) * 32];
   };
 
   Turn   t;
@@ -349,6 +375,13 @@ __device__ __forceinline__ void compute(const Place &o)
         y[r] = rest[r];
 #pragma unroll
         for (int k = 0; k < NEAR; k++) y[r] -= coef[k] * near[k][r];
+        if (WHAT == PIVOTS && on) {
+          const int    i = first - late + start + u;
+          const double d = judge(o.judge.piv, i, y[r] + diagonal_shift(o.judge.piv), o.judge.status);
+
+          o.judge.pivot[i] = d;
+          y[r]             = 1.0 / d;
+        }
         y[r] = on ? y[r] : 0.0;
       }
       put<R>(found + (height + u) * L::ROW + cell, y);
@@ -368,13 +401,13 @@ __device__ __forceinline__ void compute(const Place &o)
   }
 }
 
-template <int N, int SCALED, int R, int LG>
-__global__ void __launch_bounds__(32 * WARPS) struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, int groups, int stages)
+template <int N, int WHAT, int R, int LG>
+__global__ void __launch_bounds__(32 * WARPS) struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) double shared[];
   __shared__ Barriers                    bars;
-  typedef Layout<N, SCALED, R, LG>       L;
+  typedef Layout<N, WHAT, R, LG>         L;
   const int                              ring = stages * L::ring(m);
   double                                *ones = shared + stages * L::STAGE, *found = ones + STEPS * 32;
 
@@ -395,74 +428,78 @@ __global__ void __launch_bounds__(32 * WARPS) struct_kernel(SyncILUDeviceStruct 
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
   const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
-  const Place o = {m, s, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, ones, &bars};
+  const Place o = {m, s, judge, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, ones, &bars};
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
   const int role = ((threadIdx.x >> 5) + bars.ticket) % WARPS;
-  if (role == 0) compute<N, SCALED, R, LG>(o);
-  else if (role == 1) carry<N, SCALED, R, LG>(o);
-  else fetch<N, SCALED, R, LG>(o, role - 2);
+  if (role == 0) compute<N, WHAT, R, LG>(o);
+  else if (role == 1) carry<N, WHAT, R, LG>(o);
+  else fetch<N, WHAT, R, LG>(o, role - 2);
 #endif
 }
 
 /* Buffers: as many as fit the shared memory of a block, 0 if too few do. */
-template <int N, int SCALED, int R, int LG>
+template <int N, int WHAT, int R, int LG>
 int stages_of(const SyncILUDeviceStruct &m, int most)
 {
   int stages = MOST_STAGES;
 
-  while (stages > 1 && Layout<N, SCALED, R, LG>::bytes(m, stages) + sizeof(Barriers) > (size_t)most) stages--;
+  while (stages > 1 && Layout<N, WHAT, R, LG>::bytes(m, stages) + sizeof(Barriers) > (size_t)most) stages--;
   return stages > 1 ? stages : 0;
 }
 
-template <int N, int SCALED, int R, int LG>
-cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
+/* A launch; with fits given, whether one is possible, instead. */
+template <int N, int WHAT, int R, int LG>
+cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
   int         device, most = 0;
   cudaError_t err = cudaGetDevice(&device);
 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
-  const int stages = stages_of<N, SCALED, R, LG>(m, most), groups = s ? (s->nrhs + R - 1) / R : 0;
-  const int bytes = (int)Layout<N, SCALED, R, LG>::bytes(m, stages);
+  const int stages = stages_of<N, WHAT, R, LG>(m, most), groups = s ? (s->nrhs + R - 1) / R : 0;
+  const int bytes = (int)Layout<N, WHAT, R, LG>::bytes(m, stages);
   if (fits) {
     cudaFuncAttributes attributes = {};
 
-    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, SCALED, R, LG>);
+    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, WHAT, R, LG>);
     /* compiled for a device that has no such copies, the kernel does nothing */
     *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages;
     if (err != cudaSuccess) (void)cudaGetLastError();
     if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
-    return *fits ? cudaFuncSetAttribute(struct_kernel<N, SCALED, R, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) : cudaSuccess;
+    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) : cudaSuccess;
   }
-  struct_kernel<N, SCALED, R, LG><<<(unsigned)(m.g.tiles * groups), 32 * WARPS, bytes, stream>>>(m, *s, groups, stages);
+  struct_kernel<N, WHAT, R, LG><<<(unsigned)(m.g.tiles * groups), 32 * WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
   return cudaGetLastError();
 }
 
-template <int N, int R, int LG>
-cudaError_t of_scale(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
+/* The kernels there are: for so many entries, and so many lines beside a tile. See SyncILUStructEntries(). */
+template <int WHAT, int R>
+cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  return m.scaled ? launch<N, 1, R, LG>(m, s, fits, stream) : launch<N, 0, R, LG>(m, s, fits, stream);
+  if (m.entries == 2) return launch<2, WHAT, R, 2>(m, s, judge, fits, stream);
+  if (m.entries == 4) return launch<4, WHAT, R, 2>(m, s, judge, fits, stream);
+  if (m.entries == 3) return launch<3, WHAT, R, 4>(m, s, judge, fits, stream);
+  if (m.entries == 7) return launch<7, WHAT, R, 4>(m, s, judge, fits, stream);
+  if (m.lines <= 32 && m.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5>(m, s, judge, fits, stream);
+  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6>(m, s, judge, fits, stream);
 }
 
-/* The kernels there are: for so many entries, and so many lines beside a tile. See SyncILUStructEntries(). */
 template <int R>
-cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
+cudaError_t of_scale(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
 {
-  if (m.entries == 2) return of_scale<2, R, 2>(m, s, fits, stream);
-  if (m.entries == 4) return of_scale<4, R, 2>(m, s, fits, stream);
-  if (m.entries == 3) return of_scale<3, R, 4>(m, s, fits, stream);
-  if (m.entries == 7) return of_scale<7, R, 4>(m, s, fits, stream);
-  return m.lines <= 32 && m.cells <= SYNCILU_STRUCT_FEW ? of_scale<SYNCILU_STRUCT_MOST, R, 5>(m, s, fits, stream)
-                                                        : of_scale<SYNCILU_STRUCT_MOST, R, 6>(m, s, fits, stream);
+  const Judge none = {};
+
+  return m.scaled ? of_size<SCALED, R>(m, s, none, fits, stream) : of_size<PLAIN, R>(m, s, none, fits, stream);
 }
 
 } // namespace
 
 cudaError_t SyncILUKernelStructFits(SyncILUDeviceStruct m, int *fits)
 {
-  cudaError_t err = of_size<1>(m, nullptr, fits, nullptr);
+  cudaError_t err = of_scale<1>(m, nullptr, fits, nullptr);
 
-  if (err == cudaSuccess && *fits) err = of_size<SYNCILU_RHS_BLOCK>(m, nullptr, fits, nullptr);
+  if (err == cudaSuccess && *fits) err = of_scale<SYNCILU_RHS_BLOCK>(m, nullptr, fits, nullptr);
+  if (err == cudaSuccess && *fits && m.scaled && !m.down) err = of_size<PIVOTS, 1>(m, nullptr, {}, fits, nullptr);
   return err;
 }
 
@@ -470,5 +507,12 @@ cudaError_t SyncILUKernelSolveStruct(SyncILUValueType type, SyncILUDeviceStruct 
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!s.nrhs) return cudaSuccess;
-  return s.nrhs == 1 ? of_size<1>(m, &s, nullptr, stream) : of_size<SYNCILU_RHS_BLOCK>(m, &s, nullptr, stream);
+  return s.nrhs == 1 ? of_scale<1>(m, &s, nullptr, stream) : of_scale<SYNCILU_RHS_BLOCK>(m, &s, nullptr, stream);
+}
+
+cudaError_t SyncILUKernelStructPivots(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, void *pivot,
+                                      SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  return of_size<PIVOTS, 1>(m, &s, {piv, (double *)pivot, status}, nullptr, stream);
 }

@@ -20,6 +20,13 @@ extern cudaError_t SyncILUKernelStructFits(SyncILUDeviceStruct, int *fits);
 */
 extern cudaError_t SyncILUKernelSolveStruct(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceSolve, cudaStream_t);
 
+/*
+   The pivots where only diagonals have updates, by rows, with the coefficients in the place of L's values
+   (SyncILUKernelStructCoefficients()); x, sentinels before, receives their reciprocals.
+*/
+extern cudaError_t SyncILUKernelStructPivots(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceSolve, SyncILUDevicePivoting, void *pivot,
+                                             SyncILUDeviceStatus *, cudaStream_t);
+
 #if defined(__cplusplus)
 }
 #endif

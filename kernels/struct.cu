@@ -27,11 +27,6 @@ struct Grid {
   int points[3];
 };
 
-__device__ __forceinline__ bool inside(const int *points, const int *at, int x, int y, int z)
-{
-  return (unsigned)(at[0] + x) < (unsigned)points[0] && (unsigned)(at[1] + y) < (unsigned)points[1] && (unsigned)(at[2] + z) < (unsigned)points[2];
-}
-
 __device__ __forceinline__ void locate(const int *points, int row, int *at)
 {
   const int line = row / points[0];
@@ -62,57 +57,29 @@ __global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, Grid g, SyncI
   }
 }
 
-/* Which of the points of a row's part of the stencil are on the grid: bit k stands for point k. */
-__device__ __forceinline__ unsigned points_inside(const SyncILUDeviceStruct &m, const int *at)
-{
-  unsigned mask = 0;
-
-  for (int k = 0; k < m.points; k++) mask |= (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2]) ? 1u : 0u) << k;
-  return mask;
-}
-
-/* The row of a lane at a step, and its place on the grid; -1 where there is none. */
-__device__ __forceinline__ int row_at(const SyncILUDeviceStruct &m, const Tile &tile, int step, int lane, int *at)
-{
-  const SyncILULines &g = m.g;
-  const int           v = tile.v + (lane & ((1 << g.edge[0]) - 1)), w = tile.w + (lane >> g.edge[0]);
-  const int           row = line_row(g, v, w), x = step - lane_at(g, v, w).late;
-
-  if (row < 0 || (unsigned)x >= (unsigned)g.points[0]) return -1;
-  at[0] = x;
-  at[1] = v - g.skew * w;
-  at[2] = w;
-  return row + x;
-}
-
 template <typename V>
 __global__ void values_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, const V *__restrict__ d)
 {
-  const long long p = global_thread(), all = (long long)m.g.tiles * m.g.steps;
-  const int       lane = threadIdx.x & 31;
+  const StructLane l = struct_lane(m);
 
-  if (p >> 5 >= all) return;
-  const int tile = (int)((p >> 5) / m.g.steps), step = (int)((p >> 5) - (long long)tile * m.g.steps);
-  int       at[3];
-  const int row = row_at(m, tile_of(m.g, tile), step, lane, at);
-  V *const  to  = (V *)m.val + ((size_t)tile * m.g.steps + (m.down ? m.g.steps - 1 - step : step)) * (m.entries + m.scaled) * 32 + lane;
-  if (row < 0) return; /* zeros are there */
-  const unsigned mask    = m.transposed ? 0 : points_inside(m, at);
-  const V        inverse = rows.divisor && !m.transposed ? V(1) / ((const V *)rows.divisor)[row] : V(1);
+  if (l.row < 0) return; /* zeros are there */
+  const unsigned mask    = m.transposed ? 0 : points_inside(m, l.at);
+  const V        inverse = rows.divisor && !m.transposed ? V(1) / ((const V *)rows.divisor)[l.row] : V(1);
+  V *const       to      = (V *)m.val + l.entry;
   for (int e = 0; e < m.entries; e++) {
     const int k = m.at[e];
 
     if (k < 0) continue;
     if (!m.transposed) {
-      if (mask >> k & 1) to[e * 32] = value<V>(rows.values, row_begin(t, rows, row) + __popc(mask & ((1u << k) - 1))) * inverse;
+      if (mask >> k & 1) to[e * 32] = value<V>(rows.values, row_begin(t, rows, l.row) + __popc(mask & ((1u << k) - 1))) * inverse;
       continue;
     }
-    const int *n = m.g.points;
-    const int  x = m.point[k][0], y = m.point[k][1], z = m.point[k][2];
-    const int  there[3] = {at[0] - x, at[1] - y, at[2] - z}, source = row - x - n[0] * (y + n[1] * z);
-    if (inside(n, at, -x, -y, -z)) to[e * 32] = value<V>(rows.values, row_begin(t, rows, source) + __popc(points_inside(m, there) & ((1u << k) - 1)));
+    const int there[3] = {l.at[0] - m.point[k][0], l.at[1] - m.point[k][1], l.at[2] - m.point[k][2]};
+
+    if (inside(m.g.points, there, 0, 0, 0))
+      to[e * 32] = value<V>(rows.values, row_begin(t, rows, l.row - point_distance(m, k)) + __popc(points_inside(m, there) & ((1u << k) - 1)));
   }
-  if (m.scaled) to[m.entries * 32] = V(1) / d[row];
+  if (m.scaled) to[m.entries * 32] = V(1) / d[l.row];
 }
 
 /* Calls body(entry of the row, point) for all entries of a row of the triangle. */
@@ -131,8 +98,8 @@ __global__ void columns_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, c
   const long long i = global_thread();
 
   if (i >= t.n) return;
-  const int begin = t.begin[i] + t.skip, *n = m.g.points;
-  each_entry(m, (int)i, [&](int q, int k) { col[begin + q] = (int)i + m.point[k][0] + n[0] * (m.point[k][1] + n[1] * m.point[k][2]); });
+  const int begin = t.begin[i] + t.skip;
+  each_entry(m, (int)i, [&](int q, int k) { col[begin + q] = (int)i + point_distance(m, k); });
   if (diag) col[diag[i]] = (int)i;
 }
 

@@ -60,6 +60,64 @@ __device__ __forceinline__ Lane turned(const SyncILUDeviceStruct &m, Lane l)
   return l;
 }
 
+__device__ __forceinline__ bool inside(const int *points, const int *at, int x, int y, int z)
+{
+  return (unsigned)(at[0] + x) < (unsigned)points[0] && (unsigned)(at[1] + y) < (unsigned)points[1] && (unsigned)(at[2] + z) < (unsigned)points[2];
+}
+
+/* Which of the points of a row's part of the stencil are on the grid: bit k stands for point k. */
+__device__ __forceinline__ unsigned points_inside(const SyncILUDeviceStruct &m, const int *at)
+{
+  unsigned mask = 0;
+
+  for (int k = 0; k < m.points; k++) mask |= (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2]) ? 1u : 0u) << k;
+  return mask;
+}
+
+/* How many rows there are to a point. */
+__device__ __forceinline__ int point_distance(const SyncILUDeviceStruct &m, int k)
+{
+  return m.point[k][0] + m.g.points[0] * (m.point[k][1] + m.g.points[1] * m.point[k][2]);
+}
+
+/* The point of a stencil on the other side of its middle; -1 if it has none there. */
+__device__ __forceinline__ int point_opposite(const SyncILUDeviceStruct &m, const signed char *point)
+{
+  for (int k = 0; k < m.points; k++)
+    if (m.point[k][0] == -point[0] && m.point[k][1] == -point[1] && m.point[k][2] == -point[2]) return k;
+  return -1;
+}
+
+/* The row of a thread, of those that go through the storage of a triangle; -1 where there is none. */
+struct StructLane {
+  int    row, at[3];
+  size_t entry; /* its first one in storage */
+};
+
+__device__ __forceinline__ StructLane struct_lane(const SyncILUDeviceStruct &m)
+{
+  const SyncILULines &g    = m.g;
+  const long long     p    = global_thread() >> 5;
+  const int           lane = threadIdx.x & 31;
+  StructLane          l    = {
+                -1, {0, 0, 0},
+                 0
+  };
+
+  if (p >= (long long)g.tiles * g.steps) return l;
+  const int  tile = (int)(p / g.steps), step = (int)(p - (long long)tile * g.steps);
+  const Tile t = tile_of(g, tile);
+  const int  v = t.v + (lane & ((1 << g.edge[0]) - 1)), w = t.w + (lane >> g.edge[0]), first = line_row(g, v, w), x = step - lane_at(g, v, w).late;
+
+  if (first < 0 || (unsigned)x >= (unsigned)g.points[0]) return l;
+  l.row   = first + x;
+  l.at[0] = x;
+  l.at[1] = v - g.skew * w;
+  l.at[2] = w;
+  l.entry = ((size_t)tile * g.steps + (m.down ? g.steps - 1 - step : step)) * (m.entries + m.scaled) * 32 + lane;
+  return l;
+}
+
 } // namespace syncilu
 
 #endif

@@ -1,11 +1,12 @@
 /*
    The factorization where only diagonals have updates: the recurrence of the pivots is a triangular solve
-   with L in sliced ELL, and W and D U' are the entries of the matrix. It has no option value: where it fits,
-   it is what list and auto do.
+   with L, in sliced ELL or along the lines of a grid, and W and D U' are the entries of the matrix. It has no
+   option value: where it fits, it is what list and auto do.
 */
-#include "cuda.h"
+#include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_diagonal.h"
+#include "../../kernels/solve_struct.h"
 
 typedef struct {
   Ell  own; /* where the triangle of L is not in sliced ELL */
@@ -34,6 +35,7 @@ static PetscErrorCode Create_Diagonal(Factorization *f, char why[], size_t len)
   (void)len;
   PetscCall(PetscNew(&d));
   f->data = d;
+  if (f->L->order.lines) PetscFunctionReturn(PETSC_SUCCESS);
   if (!ell) {
     SyncILUDeviceTriangle lower;
     Order                 order;
@@ -54,6 +56,34 @@ static PetscErrorCode Create_Diagonal(Factorization *f, char why[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Along lines: the coefficients, and the diagonal, stand in the place of L's values, which come there later. */
+static PetscErrorCode FactorLines(Factorization *f, SyncILUDevicePattern p, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv,
+                                  SyncILUDeviceStatus *status)
+{
+  Plan                      *plan  = f->plan;
+  const SyncILUDeviceStruct *lower = (const SyncILUDeviceStruct *)f->L->data;
+  const size_t               room  = f->L->room;
+  SyncILUDeviceSolve         s     = {.x = f->workspace, .nrhs = 1, .ticket = plan->ticket + 2};
+  SyncILUDeviceStruct        upper = {.points = 0};
+  signed char                line[SYNCILU_STRUCT_LINES][2];
+
+  PetscFunctionBegin;
+  StencilDescribe(plan->stencil, PART_U, &upper, line);
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket,
+                                      f->wide             ? (size_t)p.n
+                                      : piv->relax != 0.0 ? 0
+                                                          : room,
+                                      f->wide ? (void *)f->pivot : s.x, 0, NULL, plan->stream));
+  if (f->wide) PlanLaunch(SyncILUKernelWidePivots(plan->type, p, NULL, *values, f->workspace, *piv, f->pivot, NULL, s.ticket, status, plan->stream));
+  else {
+    PlanLaunch(SyncILUKernelStructCoefficients(plan->type, p, *lower, upper, *values, *piv, f->workspace, status, plan->stream));
+    /* sums of relaxation were where the solution comes */
+    if (piv->relax != 0.0) CallCUDA(cudaMemsetAsync(s.x, 0xff, room * plan->size, plan->stream));
+    PlanLaunch(SyncILUKernelStructPivots(plan->type, *lower, s, *piv, f->pivot, status, plan->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
                                       Factor *factor)
 {
@@ -66,7 +96,15 @@ static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValue
   PetscBool            shared; /* sums of relaxation come where the solution goes later */
 
   PetscFunctionBegin;
+  factor->w.values  = *values;
+  factor->u.values  = *values;
+  factor->u.divisor = f->pivot;
   PlanCall(PlanGetPattern(plan, &p));
+  if (f->L->order.lines) {
+    PlanCall(FactorLines(f, p, values, piv, status));
+    PetscCall(PlanRestorePattern(plan, &p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /* the map came with the matrix */
   if (!d->indexed) PlanLaunch(SyncILUKernelDiagonalIndex(p.n, p.diag, plan->map, d->ell.ell.order, d->dindex, plan->stream));
   d->indexed = 1;
@@ -91,10 +129,7 @@ static PetscErrorCode Factor_Diagonal(Factorization *f, const SyncILUDeviceValue
     PlanLaunch(SyncILUKernelPivots(plan->type, d->ell.ell, s, *piv, f->pivot, status, plan->stream));
   }
   PetscCall(PlanRestorePattern(plan, &p));
-  factor->w.values  = *values;
-  factor->u.values  = *values;
-  factor->u.divisor = f->pivot;
-  factor->inverse   = s.x;
+  factor->inverse = s.x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -95,7 +95,7 @@ static PetscErrorCode SortTiles(Triangle *t, SyncILUDeviceStruct *m)
 }
 
 /* All of a triangle but its memory. */
-static void Describe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[][2])
+void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[][2])
 {
   const int source = part == PART_U || part == PART_UT;
 
@@ -133,7 +133,7 @@ static PetscErrorCode StencilFits(Plan *plan, Part part, SyncILUDeviceStruct *m,
   PlanCall(PlanFindStencil(plan));
   PetscCall(PetscStrncpy(why, plan->stencil->why, len));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  Describe(plan->stencil, part, m, line);
+  StencilDescribe(plan->stencil, part, m, line);
   if (m->cells > SYNCILU_STRUCT_CELLS || m->lines > SYNCILU_STRUCT_LINES)
     PetscCall(PetscSNPrintf(why, len, "rows of a tile depend on more lines beside it than the %d there is room for", SYNCILU_STRUCT_LINES));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +165,7 @@ static PetscErrorCode Create_Struct(Triangle *t)
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   t->data = m;
-  Describe(plan->stencil, t->part, m, line);
+  StencilDescribe(plan->stencil, t->part, m, line);
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line), &lines));
   PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
   m->line = (const signed char(*)[2])lines;
