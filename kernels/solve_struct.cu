@@ -128,7 +128,7 @@ __device__ __forceinline__ void carry(const Place &o)
   const bool                     down = o.m.down;
   const int                      lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
   const int                      ring = L::ring(o.m), columns = width + o.m.reach[0];
-  const int                      place = (step * 33 + lane / STEPS) * R;
+  const int                      place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
   int                            row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
   Turn                           t;
 
@@ -140,7 +140,7 @@ __device__ __forceinline__ void carry(const Place &o)
     const int  a = number & (width - 1), b = number >> g.edge[0];
 
     late[u] = first < 0 ? INT_MAX / 2 : l.late - step;
-    row[u]  = down ? first + g.points[0] - 1 + l.late - step : first - l.late + step;
+    row[u]  = first + (down ? g.points[0] - 1 + l.late - step : step - l.late) * stride;
     cell[u] = step * L::ROW + R * (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * columns + (down ? width - 1 - a : a) + o.m.reach[0]);
   }
   const int     columns_left = o.s.nrhs - o.group * R; /* right-hand sides of this group, R or fewer */
@@ -164,7 +164,7 @@ __device__ __forceinline__ void carry(const Place &o)
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
           if ((unsigned)(start - late[u]) >= (unsigned)g.points[0]) continue;
-          const int i = down ? row[u] - start : row[u] + start;
+          const int i = row[u] + (down ? -start : start) * stride;
 #pragma unroll
           for (int r = 0; r < R; r++)
             if (R == 1 || r < columns_left) out[i + r * o.s.ldout] = y[u][r];
@@ -198,7 +198,8 @@ __device__ __forceinline__ void carry(const Place &o)
           const bool on = (unsigned)(start - late[u]) < (unsigned)g.points[0];
 
 #pragma unroll
-          for (int r = 0; r < R; r++) copy_if(on && (R == 1 || r < columns_left), rhs + place + 32 / STEPS * u * R + r, b + (row[u] + start) + r * o.s.ldb);
+          for (int r = 0; r < R; r++)
+            copy_if(on && (R == 1 || r < columns_left), rhs + place + 32 / STEPS * u * R + r, b + (row[u] + start * stride) + r * o.s.ldb);
         }
       }
       barrier_arrive_copied(full);
@@ -376,7 +377,7 @@ __device__ __forceinline__ void compute(const Place &o)
 #pragma unroll
         for (int k = 0; k < NEAR; k++) y[r] -= coef[k] * near[k][r];
         if (WHAT == PIVOTS && on) {
-          const int    i = first - late + start + u;
+          const int    i = first + (start + u - late) * g.stride[0];
           const double d = judge(o.judge.piv, i, y[r] + diagonal_shift(o.judge.piv), o.judge.status);
 
           o.judge.pivot[i] = d;

@@ -23,30 +23,23 @@ __global__ void stencil_kernel(SyncILUDevicePattern p, int longest, SyncILUStenc
   if ((int)threadIdx.x < longest) s->offset[threadIdx.x] = p.col[p.ptr[row] + threadIdx.x] - row;
 }
 
-struct Grid {
-  int points[3];
-};
-
-__device__ __forceinline__ void locate(const int *points, int row, int *at)
+__device__ __forceinline__ void locate(const SyncILULines &g, int row, int *at)
 {
-  const int line = row / points[0];
-
-  at[0] = row - line * points[0];
-  at[2] = line / points[1];
-  at[1] = line - at[2] * points[1];
+  for (int c = 0; c < 3; c++) at[c] = row / g.stride[c] % g.points[c];
 }
 
-__global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, Grid g, SyncILUStencil *s)
+/* On the grid as it is numbered. */
+__global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, SyncILULines g, SyncILUStencil *s)
 {
   __shared__ int point[2 * SYNCILU_STRUCT_MOST + 1][3];
 
   if ((int)threadIdx.x < count) SyncILUStencilPoint(g.points, s->offset[threadIdx.x], point[threadIdx.x]);
   __syncthreads(); /* all points are there */
   for (long long i = global_thread(); i < p.n; i += all_threads()) {
-    int at[3], e = p.ptr[i];
-
-    locate(g.points, (int)i, at);
+    const int line = (int)i / g.points[0], z = line / g.points[1], at[3] = {(int)i - line * g.points[0], line - z * g.points[1], z};
+    int       e   = p.ptr[i];
     const int end = p.ptr[i + 1];
+
     for (int k = 0; k < count; k++) {
       if (!inside(g.points, at, point[k][0], point[k][1], point[k][2])) continue;
       /* an entry that is not there leaves the row shorter than the stencil, and the next one elsewhere */
@@ -88,7 +81,7 @@ __device__ __forceinline__ void each_entry(const SyncILUDeviceStruct &m, int row
 {
   int at[3], q = 0;
 
-  locate(m.g.points, row, at);
+  locate(m.g, row, at);
   for (int k = 0; k < m.points; k++)
     if (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2])) body(q++, k);
 }
@@ -110,7 +103,7 @@ __global__ void back_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, V *_
 
   if (i >= t.n) return;
   int at[3];
-  locate(m.g.points, (int)i, at);
+  locate(m.g, (int)i, at);
   const SyncILULines &g = m.g;
   const int           v = at[1] + g.skew * at[2], begin = t.begin[i] + t.skip;
   const Lane          l    = lane_at(g, v, at[2]);
@@ -134,12 +127,8 @@ cudaError_t SyncILUKernelStencil(SyncILUDevicePattern p, int longest, SyncILUSte
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, const int *points, SyncILUStencil *s, cudaStream_t stream)
+cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, SyncILULines g, SyncILUStencil *s, cudaStream_t stream)
 {
-  const Grid g = {
-    {points[0], points[1], points[2]}
-  };
-
   if (!p.n || longest > 2 * SYNCILU_STRUCT_MOST + 1) return cudaSuccess;
   odd_rows_kernel<<<few_blocks_for(p.n), SYNCILU_BLOCK, 0, stream>>>(p, longest, g, s);
   return cudaGetLastError();

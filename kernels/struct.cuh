@@ -27,7 +27,7 @@ __device__ __forceinline__ int line_row(const SyncILULines &g, int v, int w)
 {
   const int y = v - g.skew * w;
 
-  return w >= 0 && w < g.points[2] && y >= 0 && y < g.points[1] ? g.points[0] * (y + g.points[1] * w) : -1;
+  return w >= 0 && w < g.points[2] && y >= 0 && y < g.points[1] ? y * g.stride[1] + w * g.stride[2] : -1;
 }
 
 /* Where a line stands in its tile: its lane, and how many levels it is behind the first one. */
@@ -77,7 +77,7 @@ __device__ __forceinline__ unsigned points_inside(const SyncILUDeviceStruct &m, 
 /* How many rows there are to a point. */
 __device__ __forceinline__ int point_distance(const SyncILUDeviceStruct &m, int k)
 {
-  return m.point[k][0] + m.g.points[0] * (m.point[k][1] + m.g.points[1] * m.point[k][2]);
+  return m.point[k][0] * m.g.stride[0] + m.point[k][1] * m.g.stride[1] + m.point[k][2] * m.g.stride[2];
 }
 
 /* The point of a stencil on the other side of its middle; -1 if it has none there. */
@@ -110,7 +110,7 @@ __device__ __forceinline__ StructLane struct_lane(const SyncILUDeviceStruct &m)
   const int  v = t.v + (lane & ((1 << g.edge[0]) - 1)), w = t.w + (lane >> g.edge[0]), first = line_row(g, v, w), x = step - lane_at(g, v, w).late;
 
   if (first < 0 || (unsigned)x >= (unsigned)g.points[0]) return l;
-  l.row   = first + x;
+  l.row   = first + x * g.stride[0];
   l.at[0] = x;
   l.at[1] = v - g.skew * w;
   l.at[2] = w;

@@ -2,11 +2,12 @@
    Matrices of a grid in its natural order: each row has the entries of one stencil, less those that leave the
    grid.
 
-   Points have coordinates x, y, z, and row x + X (y + Y z). A line is the rows of one y and z. A lane goes
-   along a line, a row a level, and the 32 lanes of a warp along the lines of a tile. In the coordinates
+   Points have coordinates x, y, z. A line is the rows of one y and z. A lane goes along a line, a row a level, and
+   the 32 lanes of a warp along the lines of a tile. The row of a point is the sum of its coordinates times their
+   strides: 1, X and X Y, unless lines along another axis are longer, which then is called x. In the coordinates
    v = y + skew z and w = z of the lines, tiles are boxes of a plane, and no line depends on one with a higher
    v or w, so that tiles do not wait for each other in circles (Luo et al., ICS 2025, 4.1, who go along the
-   third axis of skewed coordinates; along x no line is cut short by the skew). The level of a row is
+   third axis of skewed coordinates; along the first one no line is cut short by the skew). The level of a row is
    x + level[0] v + level[1] w. It depends on lower levels alone.
 */
 #ifndef SYNCILU_STRUCT_H
@@ -38,7 +39,7 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int line
 }
 
 typedef struct {
-  int points[3], skew, level[2];
+  int points[3], stride[3], skew, level[2];
   int edge[2]; /* logarithms of the edges of a tile in v and w: 32 lines */
   int row;     /* tiles in a row of tiles, along v; the first one of a row begins at or before its lowest v */
   int tiles;   /* all, those without lines too */
@@ -113,7 +114,7 @@ typedef struct {
 
 /* The stencil of a matrix whose longest rows have so many entries; and the first row with others on a grid. */
 extern cudaError_t SyncILUKernelStencil(SyncILUDevicePattern, int longest, SyncILUStencil *, cudaStream_t);
-extern cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern, int longest, const int *points, SyncILUStencil *, cudaStream_t);
+extern cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern, int longest, SyncILULines, SyncILUStencil *, cudaStream_t);
 
 /* The values of a triangle from where its rows stand, and the reciprocals of the pivots d. */
 extern cudaError_t SyncILUKernelStructValues(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceTriangle, SyncILUDeviceRows, const void *d, cudaStream_t);

@@ -254,8 +254,11 @@
 #define SYNCILU_STRUCT_HOP   900.0
 #define SYNCILU_STRUCT_PAUSE 40
 
+/* How many times shorter the way along lines must be whose rows are not neighbours in memory. */
+#define SYNCILU_STRUCT_AXIS 1.4
+
 /* Lanes that tiles of lines may have for each row: others have none, and take memory. */
-#define SYNCILU_STRUCT_PADDING 1.6
+#define SYNCILU_STRUCT_PADDING 2.0
 
 /* Right-hand sides that a lane solves for together, and most in one launch. */
 #define SYNCILU_RHS_BLOCK 4

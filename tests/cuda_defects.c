@@ -168,7 +168,8 @@ static PetscErrorCode TestPlan(const char *name, Mat A, const Expected *x, Petsc
   info.zeropivot = c.piv.zeropivot;
   info.shifttype = (PetscReal)MAT_SHIFT_NONE;
   PetscCall(EngineView(e, view, sizeof(view)));
-  if (x->want && strstr(x->want, "cluster")) PetscCall((*e->ops->fits)(e, SYNCILU_SOLVE_CLUSTER, unfit, sizeof(unfit)));
+  if (x->want && (strstr(x->want, "cluster") || strstr(x->want, "lines") || strstr(x->want, "stencil")))
+    PetscCall((*e->ops->fits)(e, SYNCILU_SOLVE_CLUSTER, unfit, sizeof(unfit)));
   if (x->want && !unfit[0]) CHECK(strstr(view, x->want), "%s: wanted \"%s\", got:\n%s", name, x->want, view);
   if (x->never) CHECK(!strstr(view, x->never), "%s: did not want \"%s\", got:\n%s", name, x->never, view);
   PetscCall(PetscCalloc2(4 * c.ld * NRHS, &bits[0], 4 * c.ld * NRHS, &bits[1]));
@@ -225,28 +226,35 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
   /*
      thin skewed grids; the thinnest would be padding for the most part, where there is enough of it to matter
   */
-    {"27pt:4x4x50",      PETSC_FALSE, {skewed, NULL, 3.7, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
-    {"27pt:4x4x810",     PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
-    {"27pt:16x16x40",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
-    {"27pt:9x4x4",       PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                          },
-    {"27pt:16x16x800",   PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
-    {"27pt:10x500x1",    PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
-    {"27pt:10x32000x1",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
- /* for which auto takes a cluster, where the device has them, and tiles where levels have too many rows */
-    {"15pt:20x20x20",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
-    {"27pt:16x16x40",    PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
-    {"7pt:6x6x200",      PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
-    {"tridiagonal:5000", PETSC_FALSE, {"parts of chains", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}             },
-    {"5pt:100x100",      PETSC_FALSE, {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
-    {"15pt:60x60x60",    PETSC_TRUE,  {"rows on a grid of", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
+    {"27pt:4x4x50",        PETSC_FALSE, {skewed, NULL, 3.7, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
+    {"27pt:4x4x810",       PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
+    {"27pt:16x16x40",      PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
+    {"27pt:9x4x4",         PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                                },
+    {"27pt:16x16x800",     PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
+    {"27pt:10x500x1",      PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
+    {"27pt:10x32000x1",    PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
+ /* for which auto goes along lines, or takes a cluster where these are short, if the device has what that needs */
+    {"15pt:20x20x20",      PETSC_FALSE, {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                              },
+    {"27pt:16x16x40",      PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                      },
+    {"7pt:6x6x200",        PETSC_FALSE, {"lines of 200 rows, which are 36 apart", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}             },
+    {"tridiagonal:5000",   PETSC_FALSE, {"parts of chains", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                   },
+    {"5pt:100x100",        PETSC_FALSE, {"32 x 1 lines of 100 rows, which are 1 apart", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}       },
+    {"25pt:24x17x21",      PETSC_FALSE, {"stencil of 25 points", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                              },
+    {"27pt:80x40x24",      PETSC_TRUE,  {"stencil of 27 points", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                              },
+    {"15pt:60x60x60",      PETSC_TRUE,  {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                              },
+ /* asked for in vain */
+    {"15pt_random:7x8x9",  PETSC_FALSE, {"struct is asked for, but a row has 14 entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}   },
+    {"5pt_periodic:20x30", PETSC_FALSE, {"struct is asked for, but ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                       },
+    {"elasticity:5x4x4",   PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}             },
+    {"7pt:9x8x7",          PETSC_FALSE, {"struct is asked for, but it goes along the lines", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_STRUCT}},
  /* a box of skewed extents of 2,853 million points */
-    {"27pt:40x40x1100",  PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                         },
+    {"27pt:40x40x1100",    PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                               },
  /* rows that several threads share, and empty rows of a transpose */
-    {"denserow:1400",    PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}      },
-    {"denserow:1000000", PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}      },
-    {"bidiagonal:700",   PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}                          },
+    {"denserow:1400",      PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}                            },
+    {"denserow:1000000",   PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}                            },
+    {"bidiagonal:700",     PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}                                                },
  /* unsymmetric, with wide levels */
-    {"random:500000",    PETSC_TRUE,  {"order: by latest level", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}      }
+    {"random:500000",      PETSC_TRUE,  {"order: by latest level", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                            }
   };
 
   PetscFunctionBegin;
@@ -413,6 +421,10 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    TILED("row blocks of 32 rows")                                            },
     {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    TILED("parts of chains, 1 row alone")                                     },
     {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
+    {"seven, along lines",
+     "7pt:12x11x10",                                  Seven,
+     {1320, 1320},
+     {"struct is asked for, but the entries of row 1319 fit no grid", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                             },
     {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    TILED("grid of 60 x 60 x 1, 1 row alone")                                 },
     {"grid with border by auto",  "5pt:60x60",        Border,       {3600, 3600},    {"1 row alone", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
     {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    TILED("grid of 60 x 60 x 1, 1 row alone")                                 },

@@ -79,12 +79,15 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   PetscCall(CreatePair(d, ops, PETSC_FALSE));
   if (ops != usual && (plan->unfit[0] || (e->settings.solve == SYNCILU_SOLVE_AUTO && PlanBudget(plan) < 0.0))) { /* it takes more memory than others */
     PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(ops), plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
-    plan->unfit[0] = d->why[0] = 0;
-    plan->taken                = taken;
-    plan->tiled                = tiled;
+    if (e->settings.solve == SYNCILU_SOLVE_AUTO) d->why[0] = 0;
+    else PetscCall(PetscSNPrintf(d->why, sizeof(d->why), "%s is asked for, but %s", SolveName(ops), plan->unfit));
+    plan->unfit[0] = 0;
+    plan->taken    = taken;
+    plan->tiled    = tiled;
     PlanForgetLevels(plan);
     for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    if (tile && usual->tiles && !ops->tiles && !tiled) PlanCall(PlanTile(plan));
     PetscCall(CreatePair(d, usual, PETSC_FALSE));
   }
   if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);

@@ -163,10 +163,9 @@ PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t 
   s      = plan->stencil;
   slices = Slices(plan, 0, s->levels);
   other  = s->levels * (slices > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices));
-  if (!asked && StencilTime(s) > other) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!asked && (StencilTime(s) > other || StencilLanes(s) > SYNCILU_STRUCT_PADDING * plan->pattern.n)) PetscFunctionReturn(PETSC_SUCCESS);
   *ops = &SyncILUSolveStructOps;
-  PetscCall(PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d x %d x %d", s->entries[0] + s->entries[1] + 1, s->g.points[0],
-                          s->g.points[1], s->g.points[2]));
+  PetscCall(PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line", s->entries[0] + s->entries[1] + 1, s->g.points[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

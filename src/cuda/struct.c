@@ -58,9 +58,9 @@ static const signed char *Dependence(const Stencil *s, int e, signed char turned
 
 /*
    The skew and the levels: the least for which no line depends on one with a higher v or w, and each row on
-   lower levels alone.
+   lower levels alone. There may be none if lines do not follow the numbering.
 */
-static void ChooseLevels(Stencil *s)
+static PetscBool ChooseLevels(Stencil *s)
 {
   SyncILULines *g   = &s->g;
   const int     all = s->entries[0] + s->entries[1];
@@ -70,6 +70,7 @@ static void ChooseLevels(Stencil *s)
   for (int e = 0; e < all; e++) {
     const signed char *d = Dependence(s, e, turned);
 
+    if (d[2] > 0 || (!d[2] && d[1] > 0)) return PETSC_FALSE;
     if (!d[2] && d[1] < 0) g->level[0] = PetscMax(g->level[0], CeilDivide(d[0] + 1, -d[1]));
     if (d[2] < 0) g->skew = PetscMax(g->skew, CeilDivide(d[1], -d[2]));
   }
@@ -80,6 +81,7 @@ static void ChooseLevels(Stencil *s)
   }
   g->level[1] = PetscMax(0, plane - g->level[0] * g->skew);
   s->levels   = g->points[0] + g->level[0] * (g->points[1] - 1) + (g->level[1] + g->level[0] * g->skew) * (g->points[2] - 1);
+  return PETSC_TRUE;
 }
 
 /* Tiles: nearly squares of 32 lines. */
@@ -112,8 +114,8 @@ static void ChooseTiles(Stencil *s)
 /* Why the kernels cannot do what they would have to, else nothing. */
 static PetscErrorCode Limits(const Plan *plan, Stencil *s)
 {
-  const SyncILULines *g         = &s->g;
-  const double        positions = 32.0 * g->tiles * g->steps, n = plan->pattern.n;
+  const SyncILULines *g     = &s->g;
+  const double        lanes = StencilLanes(s), n = plan->pattern.n;
 
   PetscFunctionBegin;
   for (int k = 0; k < 2; k++) {
@@ -131,9 +133,45 @@ static PetscErrorCode Limits(const Plan *plan, Stencil *s)
     }
     if (direct > 3) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on %d rows of the level before, more than 3", direct));
   }
-  if (positions > INT_MAX / 2) PetscCall(PetscStrncpy(s->why, "too many rows for indices of 32 bits", sizeof(s->why)));
-  else if (n >= SYNCILU_CUDA_MIN_ROWS && positions > SYNCILU_STRUCT_PADDING * n)
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "tiles of lines of %d rows would have %.2g lanes for each row", g->points[0], positions / n));
+  if (lanes > INT_MAX / 2) PetscCall(PetscStrncpy(s->why, "too many rows for indices of 32 bits", sizeof(s->why)));
+  else if (n >= SYNCILU_CUDA_MIN_ROWS && lanes > SYNCILU_STRUCT_PADDING * n)
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "tiles of lines of %d rows would have %.2g lanes for each row", g->points[0], lanes / n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Along which axis lines go: along x, where rows of a line are neighbours in memory, unless another way through
+   all levels is much shorter, or the only one.
+*/
+static PetscErrorCode ChooseAxes(const Plan *plan, Stencil *s)
+{
+  static const int order[][3] = {
+    {0, 1, 2},
+    {1, 0, 2},
+    {1, 2, 0},
+    {2, 0, 1},
+    {2, 1, 0}
+  };
+  const Stencil natural   = *s;
+  const int     stride[3] = {1, s->g.points[0], s->g.points[0] * s->g.points[1]};
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(order); k++) {
+    Stencil other = natural;
+
+    for (int c = 0; c < 3; c++) {
+      const int from = order[k][c];
+
+      other.g.points[c] = natural.g.points[from];
+      other.g.stride[c] = stride[from];
+      for (int part = 0; part < 2; part++)
+        for (int e = 0; e < SYNCILU_STRUCT_MOST; e++) other.point[part][e][c] = natural.point[part][e][from];
+    }
+    if (!ChooseLevels(&other)) continue;
+    ChooseTiles(&other);
+    PetscCall(Limits(plan, &other));
+    if (!k || (!other.why[0] && (s->why[0] || SYNCILU_STRUCT_AXIS * StencilTime(&other) < StencilTime(s)))) *s = other;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +199,7 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
   if (!FindPoints(&found, longest, plan->pattern.n, s->g.points))
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", found.row));
   else {
-    PlanLaunch(SyncILUKernelOddRows(p, longest, s->g.points, device, plan->stream));
+    PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, plan->stream));
     PetscCall(DeviceReadBack(plan->stream, &found, device, sizeof(found)));
     if (found.odd != INT_MAX)
       PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", found.odd, found.row, s->g.points[0],
@@ -182,10 +220,7 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
       s->point[k][k ? e - found.lower - 1 : e][c] = (signed char)d[c];
     }
   }
-  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  ChooseLevels(s);
-  ChooseTiles(s);
-  PetscCall(Limits(plan, s));
+  if (!s->why[0]) PetscCall(ChooseAxes(plan, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,12 +251,18 @@ double StencilTime(const Stencil *s)
   return (double)s->levels * SYNCILU_STRUCT_STEP + (double)s->hops * SYNCILU_STRUCT_HOP;
 }
 
+/* Lanes of all steps of all tiles, with and without rows: numbers of x. */
+double StencilLanes(const Stencil *s)
+{
+  return 32.0 * s->g.tiles * s->g.steps;
+}
+
 PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
 {
   const SyncILULines *g = &s->g;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "order: along x on a grid of %d x %d x %d, by tiles of %d x %d lines; stencil of %d points\n", g->points[0],
-                                   g->points[1], g->points[2], 1 << g->edge[0], 1 << g->edge[1], s->entries[0] + s->entries[1] + 1));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart; stencil of %d points\n", 1 << g->edge[0],
+                                   1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,7 @@ struct _Stencil {
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
 PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[][2]);
 PETSC_INTERN double         StencilTime(const Stencil *);
+PETSC_INTERN double         StencilLanes(const Stencil *);
 PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);
 PETSC_INTERN int            StencilBefore(const SyncILULines *, const signed char *);
 
