@@ -290,8 +290,7 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
         if (step + i * ONCE >= STEPS - height) put<R>(there + i * ONCE * L::ROW + cell[k], y[i][k]);
       }
     }
-    __syncwarp(); /* all lanes have written */
-    if (lane == 0) barrier_arrive(&o.bars->got[half][t.buffer]);
+    barrier_arrive(&o.bars->got[half][t.buffer]);
     t = after;
   }
 }
@@ -397,7 +396,7 @@ __device__ __forceinline__ void compute(const Place &o)
       for (int k = 0; k < NEAR; k++) coef[k] = mine[k];
     }
     x += STEPS * 32 * R;
-    if (lane == 0) barrier_arrive(&o.bars->empty[t.buffer]);
+    barrier_arrive(&o.bars->empty[t.buffer]);
     t = after;
   }
 }
@@ -418,10 +417,11 @@ __global__ void __launch_bounds__(32 * WARPS) struct_kernel(SyncILUDeviceStruct 
     if (!ticket && s.reset) *s.reset = 0;
     bars.ticket = (unsigned)ticket;
     for (int k = 0; k < stages; k++) {
-      barrier_begin(&bars.full[k], 32); /* each lane's copies */
-      barrier_begin(&bars.got[0][k], 1);
-      barrier_begin(&bars.got[1][k], 1);
-      barrier_begin(&bars.empty[k], 1);
+      /* every lane arrives */
+      barrier_begin(&bars.full[k], 32);
+      barrier_begin(&bars.got[0][k], 32);
+      barrier_begin(&bars.got[1][k], 32);
+      barrier_begin(&bars.empty[k], 32);
     }
   }
   for (int k = threadIdx.x; k < ring; k += 32 * WARPS) found[k] = 0.0;

@@ -12,7 +12,7 @@ namespace
 __global__ void longest_row_kernel(SyncILUDevicePattern p, int longest, SyncILUStencil *s)
 {
   for (long long i = global_thread(); i < p.n; i += all_threads())
-    if (p.ptr[i + 1] - p.ptr[i] == longest) atomicMin(&s->row, (int)i);
+    if (p.ptr[i + 1] - p.ptr[i] == longest && i < load_stale(&s->row)) atomicMin(&s->row, (int)i);
 }
 
 __global__ void stencil_kernel(SyncILUDevicePattern p, int longest, SyncILUStencil *s)
@@ -35,19 +35,19 @@ __global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, SyncILULines 
 
   if ((int)threadIdx.x < count) SyncILUStencilPoint(g.points, s->offset[threadIdx.x], point[threadIdx.x]);
   __syncthreads(); /* all points are there */
-  for (long long i = global_thread(); i < p.n; i += all_threads()) {
-    const int line = (int)i / g.points[0], z = line / g.points[1], at[3] = {(int)i - line * g.points[0], line - z * g.points[1], z};
-    int       e   = p.ptr[i];
-    const int end = p.ptr[i + 1];
+  const long long i = global_thread();
+  if (i >= p.n) return;
+  const int line = (int)i / g.points[0], z = line / g.points[1], at[3] = {(int)i - line * g.points[0], line - z * g.points[1], z};
+  const int begin = p.ptr[i], entries = p.ptr[i + 1] - begin;
+  int       q   = 0;
+  bool      odd = false;
 
-    for (int k = 0; k < count; k++) {
-      if (!inside(g.points, at, point[k][0], point[k][1], point[k][2])) continue;
-      /* an entry that is not there leaves the row shorter than the stencil, and the next one elsewhere */
-      if (e < end && p.col[e] == (int)i + s->offset[k]) e++;
-      else e = INT_MAX - count;
-    }
-    if (e != end) atomicMin(&s->odd, (int)i);
+  for (int k = 0; k < count; k++) {
+    if (!inside(g.points, at, point[k][0], point[k][1], point[k][2])) continue;
+    odd |= (q >= entries) | (p.col[begin + min(q, entries - 1)] != (int)i + s->offset[k]); /* no branch: loads do not wait for each other */
+    q++;
   }
+  if ((odd || q != entries) && i < load_stale(&s->odd)) atomicMin(&s->odd, (int)i);
 }
 
 template <typename V>
@@ -130,8 +130,7 @@ cudaError_t SyncILUKernelStencil(SyncILUDevicePattern p, int longest, SyncILUSte
 cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, SyncILULines g, SyncILUStencil *s, cudaStream_t stream)
 {
   if (!p.n || longest > 2 * SYNCILU_STRUCT_MOST + 1) return cudaSuccess;
-  odd_rows_kernel<<<few_blocks_for(p.n), SYNCILU_BLOCK, 0, stream>>>(p, longest, g, s);
-  return cudaGetLastError();
+  LAUNCH(odd_rows_kernel, p.n, stream, p, longest, g, s);
 }
 
 cudaError_t SyncILUKernelStructValues(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, const void *d,

@@ -128,8 +128,10 @@ static PetscErrorCode CutIntoBlocks(Plan *plan, int size)
 /* The four triangles of a strategy: their rows, their orders, and what their storage gives back. */
 static PetscErrorCode TestTriangles(const Case *c, const char *name, const SolveOps *ops, PetscBool tiles)
 {
-  const SyncILUPattern *p = &c->pattern;
-  const PetscInt        n = c->n;
+  const SyncILUPattern *p        = &c->pattern;
+  const PetscInt        n        = c->n;
+  const PetscBool       lines    = (PetscBool)(ops->type == SYNCILU_SOLVE_STRUCT);
+  char                  why[128] = "";
   Triangle              t[4];
   PetscInt             *ptr[4], *col[4], *position;
   int                  *row, *columns, *diag;
@@ -140,7 +142,12 @@ static PetscErrorCode TestTriangles(const Case *c, const char *name, const Solve
 
   PetscFunctionBegin;
   Watch("triangles of %s by %s", name, SolveName(ops));
-  PetscCall(RoomCreate(c, tiles ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP, tiles, &room));
+  PetscCall(RoomCreate(c, tiles || lines ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP, tiles, &room));
+  for (int part = 0; part < 2 && lines; part++) PetscCall((*ops->fits)(&room.plan, (Part)part, why, sizeof(why)));
+  if (why[0]) { /* the rows are not those of a grid */
+    PetscCall(RoomDestroy(&room));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (ops->type == SYNCILU_SOLVE_AUTO) PetscCall(CutIntoBlocks(&room.plan, 21));
   PetscCall(PetscMalloc5(n, &position, n, &row, n, &diag, room.plan.nnz, &val, room.plan.nnz, &back));
   for (int k = 0; k < 2; k++) { /* those of the transposes are made here */
@@ -167,8 +174,8 @@ static PetscErrorCode TestTriangles(const Case *c, const char *name, const Solve
       PetscCall(DeviceReadBack(room.plan.stream, row, t[part].order.row, (size_t)(n / size) * sizeof(int)));
       for (PetscInt q = n - 1; q >= 0; q--) row[q] = (int)(row[q / size] * size + (part == PART_L || part == PART_UT ? q % size : size - 1 - q % size));
       CheckOrder(row, n, ptr[part], col[part], position, what);
-    } else CHECK(t[part].order.blocks, "%s: no order", what);
-    if (part >= 2 && !ops->inodes) { /* a transpose is sorted as it is made here */
+    } else CHECK(t[part].order.blocks || t[part].order.lines, "%s: no order", what);
+    if (part >= 2 && !ops->transposes) { /* a transpose is sorted as it is made here */
       PetscInt same = 0;
       int     *got, m = (int)ptr[part][n];
 
