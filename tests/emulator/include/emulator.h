@@ -300,6 +300,7 @@ inline bool barrier_passed(const void *barrier, int parity, Place place)
   check_aligned<uint64_t>(barrier, place);
   touch(place);
   looks++;
+  if ((int)((const BarrierState *)barrier)->phase == parity) give_way(place); /* it may wait a little */
   return (int)((const BarrierState *)barrier)->phase != parity;
 }
 
