@@ -444,7 +444,7 @@ int stages_of(const SyncILUDeviceStruct &m, int most)
 {
   int stages = MOST_STAGES;
 
-  while (stages > 1 && Layout<N, WHAT, R, LG>::bytes(m, stages) + sizeof(Barriers) > (size_t)most) stages--;
+  while (stages > 1 && Layout<N, WHAT, R, LG>::bytes(m, stages) > (size_t)most) stages--;
   return stages > 1 ? stages : 0;
 }
 
@@ -457,6 +457,7 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
+  most -= 1024; /* for the barriers */
   const int stages = stages_of<N, WHAT, R, LG>(m, most), groups = s ? (s->nrhs + R - 1) / R : 0;
   const int bytes = (int)Layout<N, WHAT, R, LG>::bytes(m, stages);
   if (fits) {
@@ -467,7 +468,8 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
     *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages;
     if (err != cudaSuccess) (void)cudaGetLastError();
     if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
-    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) : cudaSuccess;
+    /* the kernel has one limit, and other matrices may need more of it than this one */
+    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
   }
   struct_kernel<N, WHAT, R, LG><<<(unsigned)(m.g.tiles * groups), 32 * WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
   return cudaGetLastError();
