@@ -394,6 +394,53 @@ static PetscErrorCode Far(PetscInt n, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The entries of a stencil on a grid. */
+static PetscErrorCode Stencil(const PetscInt m[3], PetscInt points, const PetscInt point[][3], Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt z = 0; z < m[2]; z++) {
+    for (PetscInt y = 0; y < m[1]; y++) {
+      for (PetscInt x = 0; x < m[0]; x++) {
+        for (PetscInt k = 0; k < points; k++) {
+          const PetscInt to[3] = {x + point[k][0], y + point[k][1], z + point[k][2]};
+
+          if (to[0] < 0 || to[0] >= m[0] || to[1] < 0 || to[1] >= m[1] || to[2] < 0 || to[2] >= m[2]) continue;
+          PetscCall(Enter(e, x + m[0] * (y + m[1] * z), to[0] + m[0] * (to[1] + m[1] * to[2])));
+        }
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* L and U have other points, on both sides of the lines before and behind. */
+static PetscErrorCode Unsymmetric(PetscInt n, Entries *e)
+{
+  const PetscInt m[3] =
+    {
+      n / 72, 9, 8
+  },
+                 points[][3] = {{-1, 0, 0}, {1, -1, 0}, {0, 1, -1}, {-2, 0, -1}, {1, 0, 0}, {0, 1, 0}, {2, 0, 1}, {0, 0, 1}};
+
+  PetscFunctionBegin;
+  PetscCall(Stencil(m, 8, points, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nothing but what is before, along lines that do not follow the numbering. */
+static PetscErrorCode Reaching(PetscInt n, Entries *e)
+{
+  const PetscInt m[3] =
+    {
+      7, 5, n / 35
+  },
+                 points[][3] = {{-1, 0, 0}, {0, -1, 0}, {0, 0, -4}, {0, 0, -1}};
+
+  PetscFunctionBegin;
+  PetscCall(Stencil(m, 4, points, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Whatever memory it takes, ell says this of its order. */
 #define TILED(order) \
   { \
@@ -409,34 +456,39 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     PetscInt n[2]; /* small, large */
     Expected x;
   } built[] = {
-    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
-    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
-    {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
+    {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 3.0, 4.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                  },
+    {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}                   },
+    {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                  },
  /* rows that several warps share */
-    {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
-    {"flood",                     NULL,               Flood,        {30000, 60000},  {NULL, "a cluster", 4.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },
-    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
-    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
+    {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}            },
+    {"flood",                     NULL,               Flood,        {30000, 60000},  {NULL, "a cluster", 4.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}            },
+    {"border",                    NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                   },
+    {"border in numerical order", NULL,               Border,       {5000, 1000000}, {NULL, NULL, 3.0, 4.0, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}                   },
  /* a few unusual rows in patterns that are taken in tiles without them */
-    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    TILED("row blocks of 32 rows")                                            },
-    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    TILED("parts of chains, 1 row alone")                                     },
-    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
+    {"two",                       "tridiagonal:5000", Two,          {5000, 5000},    TILED("row blocks of 32 rows")                                                      },
+    {"chain with a long row",     "tridiagonal:3000", Row,          {3000, 3000},    TILED("parts of chains, 1 row alone")                                               },
+    {"seven",                     "7pt:12x11x10",     Seven,        {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                          },
     {"seven, along lines",
      "7pt:12x11x10",                                  Seven,
      {1320, 1320},
-     {"struct is asked for, but the entries of row 1319 fit no grid", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                             },
-    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    TILED("grid of 60 x 60 x 1, 1 row alone")                                 },
-    {"grid with border by auto",  "5pt:60x60",        Border,       {3600, 3600},    {"1 row alone", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
-    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    TILED("grid of 60 x 60 x 1, 1 row alone")                                 },
-    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
-    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                },
-    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    TILED("skewed grid of 12 x 11 x 10, 1 row alone")                         },
-    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      TILED("row blocks of 3 rows, those of a point, 1 row alone")              },
-    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    TILED("grid of 12 x 11 x 10, ")                                           },
-    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                           },
-    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                           },
-    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                           },
-    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    TILED("order: ")                                                          }
+     {"struct is asked for, but the entries of row 1319 fit no grid", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                                       },
+    {"unsymmetric stencil",       NULL,               Unsymmetric,  {1440, 7200},    {"stencil of 9 points", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}},
+    {"reaching stencil",
+     NULL,                                            Reaching,
+     {1400, 7000},
+     {"rows, which are 35 apart; stencil of 5 points", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                                                      },
+    {"grid with border",          "5pt:60x60",        Border,       {3600, 3600},    TILED("grid of 60 x 60 x 1, 1 row alone")                                           },
+    {"grid with border by auto",  "5pt:60x60",        Border,       {3600, 3600},    {"1 row alone", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}          },
+    {"grid and multiplier",       "5pt:60x60",        Border,       {3601, 3601},    TILED("grid of 60 x 60 x 1, 1 row alone")                                           },
+    {"grid with hub",             "7pt:12x11x10",     Middle,       {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                          },
+    {"grid with row",             "15pt:12x11x10",    Row,          {1320, 1320},    TILED("grid of 12 x 11 x 10, 1 row alone")                                          },
+    {"skewed grid with hub",      "27pt:12x11x10",    Middle,       {1320, 1320},    TILED("skewed grid of 12 x 11 x 10, 1 row alone")                                   },
+    {"points with hub",           "elasticity:7x6x5", Middle,       {630, 630},      TILED("row blocks of 3 rows, those of a point, 1 row alone")                        },
+    {"grid with far entries",     "7pt:12x11x10",     Far,          {1320, 1320},    TILED("grid of 12 x 11 x 10, ")                                                     },
+    {"periodic in x",             "5pt:20x100",       AroundLines,  {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                                     },
+    {"periodic in y",             "5pt:20x100",       AroundPlanes, {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                                     },
+    {"periodic in both",          "5pt:20x100",       AroundBoth,   {2000, 2000},    TILED("grid of 20 x 100 x 1\n")                                                     },
+    {"periodic and skewed",       "27pt:20x100x1",    AroundLines,  {2000, 2000},    TILED("order: ")                                                                    }
   };
 
   PetscFunctionBegin;
