@@ -534,6 +534,7 @@ static PetscErrorCode TestMemoryLaw(const char *pattern, PetscRandom rand)
   Mat             A;
   size_t          before, used, pool, high;
   double          matrix, copy, held[3], most[3], room;
+  char            view[2048];
 
   PetscFunctionBegin;
   Watch("memory, %s", pattern);
@@ -560,6 +561,9 @@ static PetscErrorCode TestMemoryLaw(const char *pattern, PetscRandom rand)
   PetscCall(SyncILUCUDAMemoryHigh(&high));
   PetscCall(EngineAdopt(&settings, &csr, &device, &taken, &e));
   CHECK(taken, "%s: the pattern was not taken from the matrix", pattern);
+  PetscCall(EngineView(e, view, sizeof(view)));
+  /* tiles of lines have lanes without rows */
+  if (strstr(view, "solve: struct")) room *= SYNCILU_STRUCT_PADDING;
   for (int step = 0; step < 3; step++) {
     if (step == 0) {
       PetscCall(EngineFactor(e, &csr, &device, &info));
@@ -581,8 +585,8 @@ static PetscErrorCode TestMemoryLaw(const char *pattern, PetscRandom rand)
         "%s: with transposes plan and factor hold %g bytes, %.2f times those of the matrix", pattern, held[1], held[1] / matrix);
   CHECK(most[1] <= 3 * (SYNCILU_MEMORY * matrix + SYNCILU_MEMORY_LISTS) + slack, "%s: planning transposes takes %g bytes, %.2f times those of the matrix",
         pattern, most[1], most[1] / matrix);
-  CHECK(held[2] <= held[1] + room + slack, "%s: %d right-hand sides add %g bytes, %g are two numbers a row each", pattern, SYNCILU_RHS_MAX, held[2] - held[1],
-        room);
+  CHECK(held[2] <= held[1] + room + slack, "%s: %d right-hand sides add %g bytes, %g are two numbers a row or lane each", pattern, SYNCILU_RHS_MAX,
+        held[2] - held[1], room);
   PetscCall(SyncILUEngineDestroy(&e));
   PetscCall(SyncILUCUDAMemory(&used, &pool));
   CHECK(used == before, "%s: %zu bytes are left behind", pattern, used - before);
