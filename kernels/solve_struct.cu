@@ -85,7 +85,7 @@ struct Place {
   const double              *ones;
   Barriers                  *bars;
 
-  /* Numbers of x before this group of right-hand sides, in units of R; before a step of a tile. */
+  /* Rows of x, with the lanes that have none; and where those of a step of a tile begin in the x of this group. */
   __device__ __forceinline__ size_t    rows() const { return (size_t)m.g.tiles * m.g.steps * 32; }
   __device__ __forceinline__ long long at(int number, int step) const
   {
