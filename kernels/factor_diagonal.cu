@@ -95,15 +95,16 @@ __global__ void struct_coefficients_kernel(SyncILUDeviceStruct m, SyncILUDeviceS
   const StructLane l = struct_lane(m);
 
   if (l.row < 0) return;
-  const unsigned mask = points_inside(m, l.at);
+  const unsigned mask = points_of(m, l.row, l.at);
   V *const       to   = (V *)m.val + l.entry;
   for (int e = 0; e < m.entries; e++) {
     const int k = m.at[e];
 
     if (k < 0 || !(mask >> k & 1)) continue;
-    const int there[3] = {l.at[0] + m.point[k][0], l.at[1] + m.point[k][1], l.at[2] + m.point[k][2]};
-    const int row = l.row + point_distance(m, k), back = point_opposite(upper, m.point[k]);
-    V         c = back < 0 ? V(0) : value<V>(a, p.diag[row] + 1 + __popc(points_inside(upper, there) & ((1u << back) - 1)));
+    const int      there[3] = {l.at[0] + m.point[k][0], l.at[1] + m.point[k][1], l.at[2] + m.point[k][2]};
+    const int      row = l.row + point_distance(m, k), back = point_opposite(upper, m.point[k]);
+    const unsigned its = points_of(upper, row, there);
+    V              c   = back < 0 || !(its >> back & 1) ? V(0) : value<V>(a, p.diag[row] + 1 + __popc(its & ((1u << back) - 1)));
 
     if (relax != 0.0) c += V(relax) * (sum[row] - c);
     to[e * 32] = coefficient(value<V>(a, p.ptr[l.row] + __popc(mask & ((1u << k) - 1))), c, least, status);

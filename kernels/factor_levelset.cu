@@ -61,14 +61,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_levelset_kernel(S
     for (int e = sub; e < len; e += T) w[e] = value<V>(f.values, begin + e) + (e == nl ? V(diagonal_shift(f.piv)) : V(0));
     __syncwarp(); /* all entries are there */
     each_update<LG, false>(
-      f.pattern, nullptr, begin, nl, begin + len, ColumnTable(),
+      f.pattern, nullptr, nullptr, begin, nl, begin + len, ColumnTable(),
       [&](int s, const Common &both, int e, int u, int) {
         const V multiplier = w[s], v = val[f.upper ? f.upper[col[begin + s]] + (u - both.from) : u];
 
         w[e - begin] -= multiplier * v;
         if (RELAX) add_product(dropped, multiplier, -v);
       },
-      [](int) {
+      [](int, int) {
         __syncwarp(); /* the next reference row updates the same entries, and one of them is its multiplier */
       });
 

@@ -34,24 +34,27 @@ size_t tables_bytes(int lanes, int most)
 
 /*
    The updates of each row by each of its reference rows, in rounds. Rounds counts those of a row for 4, 8, 16
-   and 32 lanes, the four of them in one; or it sums up those for 4 lanes over one row of every `stride`. Long
-   rows have none. With TABLE, the columns of each row are in a table of so many bits.
+   and 32 lanes, the four of them in one, and some says by entry of the pattern whether there are any; or it sums up
+   those for 4 lanes over one row of every `stride`. Long rows have none. With TABLE, the columns of each row are
+   in a table of so many bits.
 */
 template <int LG, bool TABLE>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int bits, int stride, int4 *__restrict__ rounds, unsigned long long *sum)
+__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int most, int bits, int stride, int4 *__restrict__ rounds,
+                                                                unsigned char *__restrict__ some, unsigned long long *sum)
 {
   constexpr int     T      = Shape<LG>::LANES;
   const long long   i      = (global_thread() >> LG) * stride;
   const int         sub    = threadIdx.x & (T - 1);
-  const bool        active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
+  const bool        active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= most;
   const int         begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int4              n     = {0, 0, 0, 0};
   const ColumnTable table = TABLE ? table_of_row<LG>(bits) : ColumnTable();
 
   if (TABLE) table.fill(p.col + begin, end - begin, sub, T);
   each_update<LG, TABLE>(
-    p, nullptr, begin, nl, end, table, [](int, const Common &, int, int, int) {},
-    [&](int updates) {
+    p, nullptr, nullptr, begin, nl, end, table, [](int, const Common &, int, int, int) {},
+    [&](int s, int updates) {
+      if (some && s >= 0 && sub == 0) some[begin + s] = updates > 0;
       n.x += (updates + 3) / 4;
       n.y += (updates + 7) / 8;
       n.z += (updates + 15) / 16;
@@ -85,8 +88,8 @@ __global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, co
 
 template <int LG, bool TABLE>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  list_kernel(SyncILUDevicePattern p, int bits, const int *__restrict__ order, const unsigned char *__restrict__ turn, int tasks,
-              const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
+  list_kernel(SyncILUDevicePattern p, int most, int bits, const int *__restrict__ order, const unsigned char *__restrict__ turn,
+              const unsigned char *__restrict__ some, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
   const long long t = global_thread() >> 5;
@@ -95,21 +98,21 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   if (t >= tasks) return;
   const SyncILUSlice d      = task[t];
   const int          i      = r < d.shape >> 3 ? order[d.first + r] : 0;
-  const bool         active = r < d.shape >> 3 && p.ptr[i + 1] - p.ptr[i] <= SYNCILU_LIST_MOST;
+  const bool         active = r < d.shape >> 3 && p.ptr[i + 1] - p.ptr[i] <= most;
   const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int                rounds = 0;
   const ColumnTable  table  = TABLE ? table_of_row<LG>(bits) : ColumnTable();
 
   if (TABLE) table.fill(p.col + begin, end - begin, (int)(threadIdx.x & (T - 1)), T);
   each_update<LG, TABLE>(
-    p, turn, begin, nl, end, table,
+    p, turn, some, begin, nl, end, table,
     [&](int s, const Common &both, int e, int u, int q) {
       const size_t round = (size_t)d.offset + rounds + q / T;
 
       update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
       source[round * ROWS + r]           = (unsigned char)s;
     },
-    [&](int updates) { rounds += (updates + T - 1) / T; });
+    [&](int, int updates) { rounds += (updates + T - 1) / T; });
 }
 
 template <typename V, int LG, bool RELAX>
@@ -124,7 +127,8 @@ cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists 
 
 } // namespace
 
-cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int *rounds, unsigned long long *sum, cudaStream_t stream)
+cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int *rounds, unsigned char *some, unsigned long long *sum,
+                                    cudaStream_t stream)
 {
   const size_t bytes = tables_bytes(lanes, most);
 
@@ -132,8 +136,8 @@ cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes,
   return with_lanes(lanes, [&](auto lg) {
     const unsigned grid = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
 
-    if (bytes) rounds_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, SyncILUTableBits(most), stride, (int4 *)rounds, sum);
-    else rounds_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, 0, stride, (int4 *)rounds, sum);
+    if (bytes) rounds_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, SyncILUTableBits(most), stride, (int4 *)rounds, some, sum);
+    else rounds_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, most, 0, stride, (int4 *)rounds, some, sum);
     return cudaGetLastError();
   });
 }
@@ -144,16 +148,16 @@ cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *ord
   LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width, sum);
 }
 
-cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, int tasks, const SyncILUSlice *task,
-                               unsigned short *update, unsigned char *source, cudaStream_t stream)
+cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some,
+                               int tasks, const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
   const size_t   bytes = tables_bytes(lanes, most);
   const unsigned grid  = blocks_for(32ll * tasks, SYNCILU_BLOCK);
 
   if (!tasks) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
-    if (bytes) list_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, SyncILUTableBits(most), order, turn, tasks, task, update, source);
-    else list_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, 0, order, turn, tasks, task, update, source);
+    if (bytes) list_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, SyncILUTableBits(most), order, turn, some, tasks, task, update, source);
+    else list_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, most, 0, order, turn, some, tasks, task, update, source);
     return cudaGetLastError();
   });
 }

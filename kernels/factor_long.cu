@@ -12,26 +12,26 @@ namespace
 {
 
 /* Entries of the row of a slice if it is long, which is the only one of its slice; else 0. */
-__device__ __forceinline__ int long_length(const SyncILUDevicePattern &p, int i)
+__device__ __forceinline__ int long_length(const SyncILUDevicePattern &p, int most, int i)
 {
   const int len = p.ptr[i + 1] - p.ptr[i];
 
-  return len > SYNCILU_LIST_MOST ? len : 0;
+  return len > most ? len : 0;
 }
 
-__global__ void long_rows_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int slices, const SyncILUSlice *__restrict__ slice,
+__global__ void long_rows_kernel(SyncILUDevicePattern p, int most, const int *__restrict__ order, int slices, const SyncILUSlice *__restrict__ slice,
                                  int *__restrict__ length, int *__restrict__ tasks)
 {
   const long long s = global_thread();
 
   if (s >= slices) return;
-  const int i = order[slice[s].first], len = long_length(p, i);
+  const int i = order[slice[s].first], len = long_length(p, most, i);
   length[s] = len;
   tasks[s]  = len ? SyncILULongTasks(len, p.ptr[i + 1] - p.diag[i] - 1) : 1;
 }
 
 /* Each slice has one task that is not in tasks_long, so its offset there is less by the slices before it. */
-__global__ void long_tasks_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int slices, const SyncILUSlice *__restrict__ slice,
+__global__ void long_tasks_kernel(SyncILUDevicePattern p, int most, const int *__restrict__ order, int slices, const SyncILUSlice *__restrict__ slice,
                                   const int *__restrict__ entry, const int *__restrict__ offset, SyncILUSlice *__restrict__ tasks,
                                   SyncILUSlice *__restrict__ tasks_long)
 {
@@ -41,7 +41,7 @@ __global__ void long_tasks_kernel(SyncILUDevicePattern p, const int *__restrict_
   if (s >= slices) return;
   SyncILUSlice d  = slice[s];
   const int    at = offset[s], count = offset[s + 1] - at;
-  if (!long_length(p, order[d.first])) {
+  if (!long_length(p, most, order[d.first])) {
     if (lane == 0) tasks[at] = d;
     return;
   }
@@ -173,15 +173,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
 } // namespace
 
-cudaError_t SyncILUKernelLongRows(SyncILUDevicePattern p, const int *order, int slices, const SyncILUSlice *slice, int *length, int *tasks, cudaStream_t stream)
+cudaError_t SyncILUKernelLongRows(SyncILUDevicePattern p, int most, const int *order, int slices, const SyncILUSlice *slice, int *length, int *tasks, cudaStream_t stream)
 {
-  LAUNCH(long_rows_kernel, slices, stream, p, order, slices, slice, length, tasks);
+  LAUNCH(long_rows_kernel, slices, stream, p, most, order, slices, slice, length, tasks);
 }
 
-cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern p, const int *order, int slices, const SyncILUSlice *slice, const int *entry, const int *offset,
+cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern p, int most, const int *order, int slices, const SyncILUSlice *slice, const int *entry, const int *offset,
                                    SyncILUSlice *tasks, SyncILUSlice *tasks_long, cudaStream_t stream)
 {
-  LAUNCH(long_tasks_kernel, 32ll * slices, stream, p, order, slices, slice, entry, offset, tasks, tasks_long);
+  LAUNCH(long_tasks_kernel, 32ll * slices, stream, p, most, order, slices, slice, entry, offset, tasks, tasks_long);
 }
 
 cudaError_t SyncILUKernelLongUpdates(SyncILUDevicePattern p, SyncILUDeviceTriangle columns, const int *upper, const int *order, int tasks,

@@ -48,16 +48,6 @@ __device__ __forceinline__ bool find(const Common &c, const int *__restrict__ co
   return *e >= 0 && *u >= 0;
 }
 
-/* The same, for entries of U' and with a table of the columns of the row, which begins at begin. */
-__device__ __forceinline__ bool find(const Common &c, const int *__restrict__ col, int begin, const ColumnTable &table, int q, int *e, int *u)
-{
-  const int entry = table.find(col[c.from + q]);
-
-  *u = c.from + q;
-  *e = begin + entry;
-  return entry >= 0;
-}
-
 /*
    Where one row goes on among its columns [begin, end). `other` is a column of the other row, one a lane, of
    which those up to `passed` are done. The first column of this row that is not less than all the others is
@@ -122,43 +112,76 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
 
 /*
    Goes through the reference rows of the lanes' rows, of which each has nl, and what of them meets the row's
-   entries [begin, end); turn as in SyncILUDeviceFactor. Calls hit(s, both, e, u, q) for every update: the
-   entry that names the reference row, the candidates, the two entries as in find(), q updates by that
-   reference row before it. Then calls done(updates). The lanes of a row look up T reference rows at once.
-   With TABLE, the table of the row's columns says where those of a reference row are, unless that is much
-   longer.
+   entries [begin, end); turn as in SyncILUDeviceFactor. some is NULL, or says by entry of the pattern whether
+   that reference row has updates for the row. Calls hit(s, both, e, u, q) for every update: the entry that names
+   the reference row, the candidates, the two entries as in find(), q updates by that reference row before it.
+   Then calls done(s, updates), with s -1 for a row that has no more reference rows. The lanes of a row look up T
+   reference rows at once, and the columns of U' ahead: nearly all of the time is the way to memory. With TABLE,
+   the table of the row's columns says where those of a reference row are, unless that is much longer.
 */
 template <int LG, bool TABLE, typename Hit, typename Done>
-__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, int begin, int nl, int end, const ColumnTable &table,
-                                            Hit hit, Done done)
+__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,
+                                            const ColumnTable &table, Hit hit, Done done)
 {
-  constexpr int T    = Shape<LG>::LANES;
+  constexpr int T = Shape<LG>::LANES, AHEAD = 4;
   const int     lane = threadIdx.x & 31, sub = lane & (T - 1);
   int3          ahead = {0, 0, 0};
+  int           first = 0; /* the first column for this lane of the next reference row */
+  bool          known = false;
 
   for (int s = 0; __any_sync(FULL, s < nl); s++) {
     Common both    = {0, 0, 0, 0, false};
-    int    updates = 0;
+    int    updates = 0, column[AHEAD];
 
     if (s % T == 0) {
       const int entry = s + sub < nl ? turn_of(turn, begin, nl, s + sub) : 0, k = s + sub < nl ? p.col[begin + entry] : 0;
 
-      ahead = s + sub < nl ? make_int3(p.diag[k] + 1, p.ptr[k + 1], entry) : make_int3(0, 0, 0);
+      ahead = s + sub < nl && (!some || some[begin + entry]) ? make_int3(p.diag[k] + 1, p.ptr[k + 1], entry) : make_int3(0, 0, entry);
     }
     const int from = __shfl_sync(FULL, ahead.x, lane - sub + s % T), to = __shfl_sync(FULL, ahead.y, lane - sub + s % T);
     const int source = __shfl_sync(FULL, ahead.z, lane - sub + s % T);
     if (s < nl) both = common(begin + source + 1, end, from, to);
     if (TABLE) both.flip = to - from <= 32 || to - from <= 2 * (end - begin - source);
-    for (int q0 = 0; __any_sync(FULL, q0 < candidates(both)); q0 += T) {
-      int        e, u;
-      const bool found = q0 + sub < candidates(both) &&
-                         (TABLE && both.flip ? find(both, p.col, begin, table, q0 + sub, &e, &u) : find(both, p.col, q0 + sub, &e, &u));
-      const unsigned all = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
+    const int count = candidates(both);
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+      const int q = k * T + sub;
 
-      if (found) hit(source, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
-      updates += __popc(all);
+      if (k || !known) column[k] = both.flip && q < count ? p.col[from + q] : 0;
     }
-    done(updates);
+    if (known) column[0] = first;
+    known = (s + 1) % T != 0;
+    if (known) {
+      const int next = __shfl_sync(FULL, ahead.x, lane - sub + (s + 1) % T) + sub;
+
+      first = next < __shfl_sync(FULL, ahead.y, lane - sub + (s + 1) % T) ? p.col[next] : 0;
+    }
+    for (int q0 = 0; __any_sync(FULL, q0 < count); q0 += T * AHEAD) {
+#pragma unroll
+      for (int k = 0; k < AHEAD; k++)
+        if (q0) column[k] = both.flip && q0 + k * T + sub < count ? p.col[from + q0 + k * T + sub] : 0;
+#pragma unroll
+      for (int k = 0; k < AHEAD; k++) {
+        const int q = q0 + k * T + sub;
+        int       e = -1, u = -1;
+        bool      found = false;
+
+        if (k && !__any_sync(FULL, q0 + k * T < count)) break;
+        if (q < count && !both.flip) found = find(both, p.col, q, &e, &u);
+        else if (q < count) {
+          if (TABLE) e = table.find(column[k]);
+          else e = search(p.col, both.own, both.ownend, column[k]);
+          found = e >= 0;
+          if (TABLE) e += begin;
+          u = from + q;
+        }
+        const unsigned all = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
+
+        if (found) hit(source, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
+        updates += __popc(all);
+      }
+    }
+    done(s < nl ? source : -1, updates);
   }
 }
 

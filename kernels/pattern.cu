@@ -35,7 +35,7 @@ __device__ __forceinline__ int look_through(int n, const int *__restrict__ col, 
 }
 
 /* ROW_LANES lanes a row, and the whole block for rows that would take these too long. */
-__global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, int *__restrict__ diag, SyncILUDeviceCounts *counts)
+__global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const int *__restrict__ col, int *__restrict__ diag, SyncILUDeviceCounts *counts)
 {
   constexpr int      ROWS  = SYNCILU_BLOCK / ROW_LANES;
   const int          sub   = threadIdx.x % ROW_LANES;
@@ -72,7 +72,7 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
     if (mine && bad) atomicMin(&counts->irregular, i);
     if (mine && here == 0) atomicMin(&counts->missing, i);
     entries = max(entries, end - begin);
-    if (end - begin <= SYNCILU_LIST_MOST) listed = max(listed, end - begin);
+    if (end - begin <= most) listed = max(listed, end - begin);
     lower = max(lower, here - 1);
     upper = max(upper, end - begin - here);
     if (sub == 0 && here > 1) sum += here - 1;
@@ -91,12 +91,12 @@ __global__ void rows_kernel(int n, const int *__restrict__ ptr, const int *__res
   __syncthreads();
   const int u = Max(s.max).Reduce(upper, cuda::maximum<int>());
   __syncthreads();
-  const int most = Max(s.max).Reduce(listed, cuda::maximum<int>());
+  const int of_listed = Max(s.max).Reduce(listed, cuda::maximum<int>());
   __syncthreads();
   const unsigned long long total = Sum(s.sum).Sum(sum);
   if (threadIdx.x == 0) {
     atomicMax(&counts->longest_row, row);
-    atomicMax(&counts->longest_listed, most);
+    atomicMax(&counts->longest_listed, of_listed);
     atomicMax(&counts->longest[0], l);
     atomicMax(&counts->longest[1], u);
     atomicAdd(&counts->entries, total);
@@ -312,8 +312,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) updates_kernel(SyncILUDevicePat
   unsigned long long updates = 0;
 
   each_update<5, false>(
-    p, nullptr, begin, mine ? p.diag[row] - begin : 0, mine ? p.ptr[row + 1] : 0, ColumnTable(), [](int, const Common &, int, int, int) {},
-    [&](int more) { updates += more; });
+    p, nullptr, nullptr, begin, mine ? p.diag[row] - begin : 0, mine ? p.ptr[row + 1] : 0, ColumnTable(), [](int, const Common &, int, int, int) {},
+    [&](int, int more) { updates += more; });
   if (mine && (threadIdx.x & 31) == 0) atomicAdd(sum, updates);
 }
 
@@ -445,9 +445,9 @@ __global__ void map_kernel(SyncILUDevicePattern p, const int *__restrict__ row, 
 
 } // namespace
 
-cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *counts, cudaStream_t stream)
+cudaError_t SyncILUKernelRows(int n, int most, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *counts, cudaStream_t stream)
 {
-  if (n) rows_kernel<<<few_blocks_for((long long)n * ROW_LANES), SYNCILU_BLOCK, 0, stream>>>(n, ptr, col, diag, counts);
+  if (n) rows_kernel<<<few_blocks_for((long long)n * ROW_LANES), SYNCILU_BLOCK, 0, stream>>>(n, most, ptr, col, diag, counts);
   return cudaGetLastError();
 }
 

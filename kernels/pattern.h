@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* Looks through the columns of n rows in CSR, finds the diagonals and counts. */
-extern cudaError_t SyncILUKernelRows(int n, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
+/* Looks through the columns of n rows in CSR, finds the diagonals and counts; rows of more than `most` entries are long. */
+extern cudaError_t SyncILUKernelRows(int n, int most, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
 
 /*
    Pattern statistics: off_diagonal and unsymmetric, given the most entries of a row of L; the rest, given

@@ -28,6 +28,16 @@ __device__ __forceinline__ void locate(const SyncILULines &g, int row, int *at)
   for (int c = 0; c < 3; c++) at[c] = row / g.stride[c] % g.points[c];
 }
 
+__global__ void levels_kernel(SyncILULines g, int n, int *__restrict__ level)
+{
+  const long long i = global_thread();
+
+  if (i >= n) return;
+  int at[3];
+  locate(g, (int)i, at);
+  level[i] = at[0] + g.level[0] * (at[1] + g.skew * at[2]) + g.level[1] * at[2];
+}
+
 /* On the grid as it is numbered. */
 __global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, SyncILULines g, SyncILUStencil *s)
 {
@@ -50,13 +60,38 @@ __global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, SyncILULines 
   if ((odd || q != entries) && i < load_stale(&s->odd)) atomicMin(&s->odd, (int)i);
 }
 
+/*
+   The same where rows may have holes, so that the place of an entry in its row depends on those before it. Columns
+   ascend, and so do the points: an entry that is at none of them stays the next one, and the row is odd.
+*/
+__global__ void holes_kernel(SyncILUDevicePattern p, int count, SyncILULines g, SyncILUStencil *s, int *__restrict__ present)
+{
+  __shared__ int point[2 * SYNCILU_STRUCT_MOST + 1][3];
+
+  if ((int)threadIdx.x < count) SyncILUStencilPoint(g.points, s->offset[threadIdx.x], point[threadIdx.x]);
+  __syncthreads(); /* all points are there */
+  const long long i = global_thread();
+  if (i >= p.n) return;
+  const int line = (int)i / g.points[0], z = line / g.points[1], at[3] = {(int)i - line * g.points[0], line - z * g.points[1], z};
+  const int end = p.ptr[i + 1], lower = s->lower;
+  int       q = p.ptr[i], bits = 0;
+
+  for (int k = 0; k < count && q < end; k++) {
+    if (!inside(g.points, at, point[k][0], point[k][1], point[k][2]) || p.col[q] != (int)i + s->offset[k]) continue;
+    if (k != lower) bits |= 1 << SyncILUStencilBit(k > lower, k > lower ? k - lower - 1 : k);
+    q++;
+  }
+  present[i] = bits;
+  if (q != end && i < load_stale(&s->odd)) atomicMin(&s->odd, (int)i);
+}
+
 template <typename V>
 __global__ void values_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, const V *__restrict__ d)
 {
   const StructLane l = struct_lane(m);
 
   if (l.row < 0) return; /* zeros are there */
-  const unsigned mask    = m.transposed ? 0 : points_inside(m, l.at);
+  const unsigned mask    = m.transposed ? 0 : points_of(m, l.row, l.at);
   const V        inverse = rows.divisor && !m.transposed ? V(1) / ((const V *)rows.divisor)[l.row] : V(1);
   V *const       to      = (V *)m.val + l.entry;
   for (int e = 0; e < m.entries; e++) {
@@ -69,8 +104,10 @@ __global__ void values_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, Sy
     }
     const int there[3] = {l.at[0] - m.point[k][0], l.at[1] - m.point[k][1], l.at[2] - m.point[k][2]};
 
-    if (inside(m.g.points, there, 0, 0, 0))
-      to[e * 32] = value<V>(rows.values, row_begin(t, rows, l.row - point_distance(m, k)) + __popc(points_inside(m, there) & ((1u << k) - 1)));
+    if (!inside(m.g.points, there, 0, 0, 0)) continue;
+    const int      other = l.row - point_distance(m, k);
+    const unsigned its   = points_of(m, other, there);
+    if (its >> k & 1) to[e * 32] = value<V>(rows.values, row_begin(t, rows, other) + __popc(its & ((1u << k) - 1)));
   }
   if (m.scaled) to[m.entries * 32] = V(1) / d[l.row];
 }
@@ -82,8 +119,9 @@ __device__ __forceinline__ void each_entry(const SyncILUDeviceStruct &m, int row
   int at[3], q = 0;
 
   locate(m.g, row, at);
+  const unsigned mask = points_of(m, row, at);
   for (int k = 0; k < m.points; k++)
-    if (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2])) body(q++, k);
+    if (mask >> k & 1) body(q++, k);
 }
 
 __global__ void columns_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, const int *__restrict__ diag, int *__restrict__ col)
@@ -127,10 +165,16 @@ cudaError_t SyncILUKernelStencil(SyncILUDevicePattern p, int longest, SyncILUSte
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, SyncILULines g, SyncILUStencil *s, cudaStream_t stream)
+cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, SyncILULines g, SyncILUStencil *s, int *present, cudaStream_t stream)
 {
   if (!p.n || longest > 2 * SYNCILU_STRUCT_MOST + 1) return cudaSuccess;
+  if (present) LAUNCH(holes_kernel, p.n, stream, p, longest, g, s, present);
   LAUNCH(odd_rows_kernel, p.n, stream, p, longest, g, s);
+}
+
+cudaError_t SyncILUKernelStructLevels(SyncILULines g, int n, int *level, cudaStream_t stream)
+{
+  LAUNCH(levels_kernel, (long long)n, stream, g, n, level);
 }
 
 cudaError_t SyncILUKernelStructValues(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceTriangle t, SyncILUDeviceRows rows, const void *d,

@@ -65,11 +65,12 @@ __device__ __forceinline__ bool inside(const int *points, const int *at, int x, 
   return (unsigned)(at[0] + x) < (unsigned)points[0] && (unsigned)(at[1] + y) < (unsigned)points[1] && (unsigned)(at[2] + z) < (unsigned)points[2];
 }
 
-/* Which of the points of a row's part of the stencil are on the grid: bit k stands for point k. */
-__device__ __forceinline__ unsigned points_inside(const SyncILUDeviceStruct &m, const int *at)
+/* At which points of its part of the stencil a row has entries: bit k stands for point k. */
+__device__ __forceinline__ unsigned points_of(const SyncILUDeviceStruct &m, int row, const int *at)
 {
   unsigned mask = 0;
 
+  if (m.present) return (unsigned)m.present[row] >> SyncILUStencilBit(m.down != m.transposed, 0) & ((1u << m.points) - 1);
   for (int k = 0; k < m.points; k++) mask |= (inside(m.g.points, at, m.point[k][0], m.point[k][1], m.point[k][2]) ? 1u : 0u) << k;
   return mask;
 }

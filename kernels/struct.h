@@ -1,6 +1,6 @@
 /*
    Matrices of a grid in its natural order: each row has the entries of one stencil, less those that leave the
-   grid.
+   grid, and less holes, which are others that it does not have.
 
    Points have coordinates x, y, z. A line is the rows of one y and z. A lane goes along a line, a row a level, and
    the 32 lanes of a warp along the lines of a tile. The row of a point is the sum of its coordinates times their
@@ -61,6 +61,12 @@ typedef struct {
   int offset[2 * SYNCILU_STRUCT_MOST + 1];
 } SyncILUStencil;
 
+/* The bit of a point of L, or of U, in SyncILUDeviceStruct.present. */
+SYNCILU_HOST_DEVICE static inline int SyncILUStencilBit(int upper, int point)
+{
+  return upper ? SYNCILU_STRUCT_MOST + point : point;
+}
+
 /*
    The point of a stencil on a grid whose lines and planes are longer than twice what it reaches. For other
    grids it may be a wrong one.
@@ -80,7 +86,7 @@ SYNCILU_HOST_DEVICE static inline void SyncILUStencilPoint(const int *points, in
    A triangle in tiles of lines. Steps of a tile are its levels, counted from its first one; if down, from the
    last one, and v and w from the ends of the tile as well. The coefficients of a step of a tile are those of
    its 32 rows, entry by entry: entry[e] of `entries`, and then the reciprocal pivot, if scaled. Lanes without
-   a row, and entries outside of the grid, have zeros.
+   a row, entries outside of the grid and holes have zeros.
 
    The number of a row in x is 32 times its step, counted upwards in L and U^T, counted from the end in U and
    L^T, plus its lane, all of that behind the tiles before.
@@ -95,6 +101,8 @@ typedef struct {
   */
   int         points, transposed;
   signed char point[SYNCILU_STRUCT_MOST][3];
+  /* the points that each row of the matrix has, as bits of SyncILUStencilBit(); NULL: those on the grid */
+  const int *present;
   /*
      Of each entry, those that reach back furthest first: its point, -1 if padding; and the levels that it
      reaches back
@@ -112,9 +120,15 @@ typedef struct {
   void      *val;
 } SyncILUDeviceStruct;
 
-/* The stencil of a matrix whose longest rows have so many entries; and the first row with others on a grid. */
+/*
+   The stencil of a matrix whose longest rows have so many entries; and the first row with others on a grid. With
+   present given rows may have holes, and it receives which points they have.
+*/
 extern cudaError_t SyncILUKernelStencil(SyncILUDevicePattern, int longest, SyncILUStencil *, cudaStream_t);
-extern cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern, int longest, SyncILULines, SyncILUStencil *, cudaStream_t);
+extern cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern, int longest, SyncILULines, SyncILUStencil *, int *present, cudaStream_t);
+
+/* The level of each row, as of a grid without holes. */
+extern cudaError_t SyncILUKernelStructLevels(SyncILULines, int n, int *level, cudaStream_t);
 
 /* The values of a triangle from where its rows stand, and the reciprocals of the pivots d. */
 extern cudaError_t SyncILUKernelStructValues(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceTriangle, SyncILUDeviceRows, const void *d, cudaStream_t);

@@ -156,8 +156,8 @@
 #define SYNCILU_LANE_ENTRIES 3.3
 
 /*
-   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and
-   the most that a row may have, since no other warp helps with an inode; mean entries of a row of L or U
+   Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and from
+   which on it does in the solve where they have not; the most that a row may have, since no other warp helps with an inode; mean entries of a row of L or U
    for each of the lanes of an inode in a triangular solve; and warps of a level up to which an inode waits
    for the inodes of the latest levels last. On an H200 they take 0.44 to 0.97 of the time of the best
    other factorization on fourteen matrices of 13.8 to 77 entries a row and 0.34 to 0.81 of that of the
@@ -166,6 +166,7 @@
    long with 1,255 (elasticity, rows in random order).
 */
 #define SYNCILU_BSR_ENTRIES 12.0
+#define SYNCILU_BSR_ROW     70.0
 #define SYNCILU_BSR_LONGEST 1024
 #define SYNCILU_BSR_COLUMNS 2.0
 #define SYNCILU_BSR_LATE    1000
@@ -229,10 +230,13 @@
 #define SYNCILU_LIST_ENTRIES 3.5
 
 /*
-   Most entries of a row whose updates are in lists, which count them in a byte. Of longer rows warps take so
-   many entries each (a lane one), and so many of U' to divide by the pivot; a lane has at most so many
-   updates to itself. A row leaves no more numbers of its tasks than one for so many of its entries.
+   Entries of a row whose updates are in lists: so many times the mean of the matrix, but no fewer and no more than
+   this, since lists count them in a byte. Of longer rows warps take so many entries each (a lane one), and so
+   many of U' to divide by the pivot; a lane has at most so many updates to itself. A row leaves no more numbers
+   of its tasks than one for so many of its entries, which holds from SYNCILU_LIST_LEAST on.
 */
+#define SYNCILU_LIST_MEANS   8.0
+#define SYNCILU_LIST_LEAST   47
 #define SYNCILU_LIST_MOST    255
 #define SYNCILU_LONG_ENTRIES 32
 #define SYNCILU_LONG_SCALED  256
@@ -423,8 +427,11 @@
    7-point ones with 24 0.87, with 43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with
    34 warps a level take 0.88.
 */
-#define SYNCILU_CLUSTER_SLICES 36
-#define SYNCILU_CLUSTER_LEVELS 32
+#define SYNCILU_CLUSTER_SLICES        36
+#define SYNCILU_CLUSTER_SLICES_LONG   48
+#define SYNCILU_CLUSTER_SLICES_INODES 8
+#define SYNCILU_CLUSTER_LANES         3
+#define SYNCILU_CLUSTER_LEVELS        32
 
 /*
    Rows of a level beyond which it is too wide for the cluster, and the part of the rows that may be on such

@@ -93,7 +93,7 @@ typedef struct {
   int                irregular;      /* the first row with columns out of order or range; INT_MAX before */
   int                missing;        /* the first row without diagonal; INT_MAX before */
   int                longest_row;    /* most entries of a row; this and all below are zero before */
-  int                longest_listed; /* of those with at most SYNCILU_LIST_MOST entries */
+  int                longest_listed; /* of those that are not long */
   int                longest[2];     /* most entries of a row of L and of U */
   unsigned long long entries;        /* of L */
 } SyncILUDeviceCounts;
@@ -373,7 +373,7 @@ typedef struct {
 #define SYNCILU_TURNS 256
 
 /*
-   Rows of more than SYNCILU_LIST_MOST entries in the factorization with lists: tasks of the shape
+   Long rows in the factorization with lists, those of more than longest_listed entries: tasks of the shape
    SYNCILU_TASK_LONG, whose width is their number in the row. What is kept for the entries of such rows stands
    from the task's offset on. See kernels/factor_long.cuh.
 */

@@ -123,6 +123,7 @@ struct _Plan {
   /* of the rows of L and U, while planning, until they are asked for */
   int          *level[2];
   Stencil      *stencil; /* of the grid that the rows follow, once somebody asks */
+  int          *present; /* the points that each row has, where not all do: see kernels/struct.h; in plan.memory */
   SyncILUTiling tiling;
   PetscBool     tiled;
   int           tile_lanes;   /* logarithm of the lanes a row in tiles */
@@ -170,7 +171,7 @@ PETSC_INTERN int            Log2Ceil(double);
 
 /* pattern.c: where a plan's pattern comes from. */
 
-PETSC_INTERN PetscErrorCode PlanCountRows(Plan *, const int *, const int *, int *);
+PETSC_INTERN PetscErrorCode PlanCountRows(Plan *, int, const int *, const int *, int *);
 PETSC_INTERN PetscErrorCode PlanCountPattern(Plan *, const int *);
 PETSC_INTERN PetscBool      PlanIsRegular(const Plan *);
 PETSC_INTERN PetscErrorCode PlanCheckSize(Plan *, PetscInt64, PetscInt64);

@@ -1,6 +1,6 @@
 /*
-   Update strategy list: the plan has a list of where each update reads and writes. Rows of more entries than
-   a byte of the list can count are taken entry by entry (factor_long.c).
+   Update strategy list: the plan has a list of where each update reads and writes. Rows that are much longer than
+   the others are taken entry by entry (factor_long.c).
 */
 #include "cuda.h"
 #include "../../kernels/factor_list.h"
@@ -32,7 +32,7 @@ static PetscErrorCode Hopeless(Factorization *f, SyncILUDevicePattern p, PetscBo
   if (plan->settings->update == SYNCILU_UPDATE_LIST || p.n < SYNCILU_SAMPLE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
   CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
-  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, NULL, sum, plan->stream));
+  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, NULL, NULL, sum, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &rounds, sum, sizeof(rounds)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   /* with 4 lanes fewest entries of the lists are empty; a fifth more is no part of the rows by chance */
@@ -73,11 +73,12 @@ static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *r
 
 /* Tasks with their lists, if these fit: else no tasks, and why. */
 static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, SyncILUDeviceTriangle lower, const int *rounds, const unsigned char *turn,
-                            char why[], size_t len)
+                            const unsigned char *used, char why[], size_t len)
 {
   Plan           *plan = f->plan;
   const int       mark = f->memory.n;
-  const PetscBool some = (PetscBool)(plan->counts.longest_row > SYNCILU_LIST_MOST); /* rows are long */
+  const int       most = plan->counts.longest_listed;
+  const PetscBool some = (PetscBool)(plan->counts.longest_row > most); /* rows are long */
   FactorRows     *r    = &l->rows;
   size_t          updates, sources;
   double          total = 0.0;
@@ -90,7 +91,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     lower.end  = lower.begin + 1;
     lower.skip = 0;
   }
-  PlanCall(PlanSlices(plan, some ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, some ? SYNCILU_LIST_MOST : INT_MAX,
+  PlanCall(PlanSlices(plan, some ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, some ? most : INT_MAX,
                       &r->task, &r->tasks));
   PlanCall(Rounds(f, r, rounds, &total));
   updates = (size_t)total * 32 * sizeof(*update);
@@ -102,7 +103,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
     CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
     CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
-    PlanLaunch(SyncILUKernelLists(p, plan->counts.longest_listed, f->lanes, r->order.row, turn, r->tasks, r->task, update, source, plan->stream));
+    PlanLaunch(SyncILUKernelLists(p, most, f->lanes, r->order.row, turn, used, r->tasks, r->task, update, source, plan->stream));
     l->lists.update = update;
     l->lists.source = source;
     if (some) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
@@ -134,6 +135,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   List                 *l;
   PetscBool             hopeless;
   int                  *rounds;
+  unsigned char        *some; /* of the entries of L, which reference rows have updates */
   const unsigned char  *turn;
 
   PetscFunctionBegin;
@@ -142,17 +144,18 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   l->rows.shared = most;
   PlanCall(FactorRowsOrder(f, &l->rows.order));
   PlanCall(FactorRowsCreate(f, &l->rows));
-  f->lanes = l->rows.order.key ? PetscMax(2, PlanLanes(plan, mean / SYNCILU_LIST_ENTRIES)) : 5;
+  f->lanes = l->rows.order.key && !(f->narrow && !plan->settings->vector_size) ? PetscMax(2, PlanLanes(plan, mean / SYNCILU_LIST_ENTRIES)) : 5;
   while (f->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> f->lanes) * row > SYNCILU_SHARED_BYTES) f->lanes++;
   PlanCall(PlanGetPattern(plan, &p));
   PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
   PlanCall(Hopeless(f, p, &hopeless));
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
-    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, NULL, plan->stream));
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &some));
+    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, some, NULL, plan->stream));
     PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
     for (;; f->lanes--) {
-      PlanCall(Write(f, l, p, lower, rounds, turn, why, len));
+      PlanCall(Write(f, l, p, lower, rounds, turn, some, why, len));
       if (l->rows.task || l->longs.unfit || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
       if ((SYNCILU_BLOCK_FACTOR >> (f->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
     }

@@ -25,7 +25,7 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
 {
   Plan                 *plan  = f->plan;
   const PetscBool       asked = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_LIST);
-  const int             mark = plan->scratch.n, slices = r->tasks;
+  const int             mark = plan->scratch.n, slices = r->tasks, most = plan->counts.longest_listed;
   const SyncILUSlice   *slice = r->task;
   SyncILUDeviceTriangle columns;
   SyncILULongUpdate    *update;
@@ -38,18 +38,19 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
   PetscCall(PetscMemzero(l, sizeof(*l)));
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)slices + 1) * sizeof(int), &length));
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)slices + 1) * sizeof(int), &tasks));
-  PlanLaunch(SyncILUKernelLongRows(p, r->order.row, slices, slice, length, tasks, plan->stream));
+  PlanLaunch(SyncILUKernelLongRows(p, most, r->order.row, slices, slice, length, tasks, plan->stream));
   PlanCall(PlanOffsets(plan, slices, length, &entries));
   PlanCall(PlanOffsets(plan, slices, tasks, &r->tasks));
   l->entries = (size_t)entries;
-  l->unfit   = (PetscBool)(!asked && entries > SYNCILU_LONG_SHARE * plan->nnz);
+  /* rows that are longer than others are few; those of a matrix of long rows need not be */
+  l->unfit   = (PetscBool)(!asked && SYNCILU_LIST_MEANS * plan->nnz > SYNCILU_LIST_MOST * (double)p.n && entries > SYNCILU_LONG_SHARE * plan->nnz);
   if (l->unfit) {
-    PetscCall(PetscSNPrintf(why, len, "most entries are in rows of more than %d", SYNCILU_LIST_MOST));
+    PetscCall(PetscSNPrintf(why, len, "most entries are in rows of more than %d", most));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)r->tasks * sizeof(*r->task), &r->task));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(r->tasks - slices) * sizeof(*longs), &longs));
-  PlanLaunch(SyncILUKernelLongTasks(p, r->order.row, slices, slice, length, tasks, r->task, longs, plan->stream));
+  PlanLaunch(SyncILUKernelLongTasks(p, most, r->order.row, slices, slice, length, tasks, r->task, longs, plan->stream));
   PlanCall(PlanTriangle(plan, &plan->scratch, PART_UT, &columns));
   PlanCall(PlanAlloc(plan, &f->memory, (l->entries + 1) * sizeof(int), &begin));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));

@@ -1,7 +1,7 @@
 /*
    What the factorizations by rows share: tasks, U' for those who wait for it, and the call of the kernel.
 */
-#include "cuda.h"
+#include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/storage.h"
 
@@ -19,7 +19,8 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
   if (f->L->order.tiles || f->L->order.blocks || f->L->order.inodes || f->L->order.lines) {
     int bits = 0;
 
-    PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+    if (f->L->order.lines) PlanCall(StencilLevels(plan, &level, &levels));
+    else PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
     /* levels leave room for lengths in the keys */
     if (f->L->order.blocks && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1)) {
       SyncILUDeviceTriangle t;

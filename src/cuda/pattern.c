@@ -5,10 +5,11 @@
 #include "cuda.h"
 #include "../../kernels/pattern.h"
 
-/* Looks through rows on the device: the counts of the plan, and where their diagonals stand. */
-PetscErrorCode PlanCountRows(Plan *plan, const int *ptr, const int *col, int *diag)
+/* Looks through rows with so many entries on the device: the counts of the plan, and where their diagonals stand. */
+PetscErrorCode PlanCountRows(Plan *plan, int nnz, const int *ptr, const int *col, int *diag)
 {
   const int            mark = plan->scratch.n;
+  const double         mean = plan->pattern.n ? (double)nnz / plan->pattern.n : 0.0;
   SyncILUDeviceCounts *counts;
 
   PetscFunctionBegin;
@@ -16,7 +17,8 @@ PetscErrorCode PlanCountRows(Plan *plan, const int *ptr, const int *col, int *di
   PetscCall(PetscMemzero(&plan->counts, sizeof(plan->counts)));
   plan->counts.irregular = plan->counts.missing = INT_MAX;
   CallCUDA(cudaMemcpyAsync(counts, &plan->counts, sizeof(*counts), cudaMemcpyHostToDevice, plan->stream));
-  PlanLaunch(SyncILUKernelRows(plan->pattern.n, ptr, col, diag, counts, plan->stream));
+  PlanLaunch(SyncILUKernelRows(plan->pattern.n, (int)PetscClipInterval(SYNCILU_LIST_MEANS * mean, SYNCILU_LIST_LEAST, SYNCILU_LIST_MOST), ptr, col, diag,
+                               counts, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &plan->counts, counts, sizeof(*counts)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -32,7 +34,7 @@ PetscBool PlanIsRegular(const Plan *plan)
 PetscErrorCode PlanCountPattern(Plan *plan, const int *col)
 {
   PetscFunctionBegin;
-  PlanCall(PlanCountRows(plan, plan->pattern.ptr, col, (int *)plan->pattern.diag));
+  PlanCall(PlanCountRows(plan, plan->nnz, plan->pattern.ptr, col, (int *)plan->pattern.diag));
   plan->part[0] = (int)plan->counts.entries;
   plan->part[1] = plan->nnz - plan->pattern.n - plan->part[0];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -141,6 +141,10 @@ PetscErrorCode PlanRelease(Plan *plan, DeviceMemory *memory, int first)
       if (plan->tile_level[k] == memory->piece[p].pointer) plan->tile_level[k] = NULL;
     }
     if (plan->crout == memory->piece[p].pointer) plan->crout = NULL;
+    if (plan->present && plan->present == memory->piece[p].pointer) {
+      plan->present = NULL;
+      PetscCall(PetscFree(plan->stencil)); /* to be found anew */
+    }
     if (plan->inodes && plan->inodes->pattern.ptr == memory->piece[p].pointer) {
       PetscCall(PlanDestroy(plan->inodes));
       PetscCall(PetscFree(plan->inodes));

@@ -41,14 +41,16 @@ static PetscErrorCode SolveFits(Plan *plan, const SolveOps *ops, char why[], siz
 
 PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t len)
 {
-  Plan *plan = &((CUDA *)e->data)->plan;
-  int   before;
+  Plan     *plan = &((CUDA *)e->data)->plan;
+  const int kept = plan->memory.n;
+  int       before;
 
   PetscFunctionBegin;
   PetscCall(PlanEnter(plan, &before));
   for (int s = 0; SyncILUCUDASolves[s]; s++) {
     if (SyncILUCUDASolves[s]->type == solve) PetscCall(SolveFits(plan, SyncILUCUDASolves[s], why, len));
   }
+  PetscCall(PlanRelease(plan, &plan->memory, kept));
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,7 +121,15 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
 {
   PetscFunctionBegin;
   why[0] = 0;
-  if (plan->settings->solve != SYNCILU_SOLVE_AUTO || *ops == &SyncILUSolveBlocksOps || !InodesPay(plan)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->settings->solve != SYNCILU_SOLVE_AUTO || *ops == &SyncILUSolveBlocksOps) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!InodesPay(plan)) {
+    const double mean = plan->pattern.n ? (double)plan->nnz / plan->pattern.n : 0.0;
+
+    if (mean < SYNCILU_BSR_ROW || plan->counts.longest_row > SYNCILU_BSR_LONGEST) PetscFunctionReturn(PETSC_SUCCESS);
+    *ops = &SyncILUSolveBsrOps;
+    PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean, enough for a warp each", mean));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   *ops = &SyncILUSolveBsrOps;
   PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern and wait together", plan->inode,
                           (double)plan->nnz / plan->pattern.n));
@@ -140,15 +150,19 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
 -  why - the reason, as it was if there is none
 
    Note:
-   Where struct is asked for and does not fit, the reason stands in why. Auto compares the ways through all levels: where lines are short, most of this one is from tile to tile, and a
-   cluster has a shorter one if levels are narrow. The constants are in kernels/tuning.h.
+   Where struct is asked for and does not fit, the reason stands in why. Auto compares the ways through all levels:
+   where lines are short, most of this one is from tile to tile, and a cluster has a shorter one if levels are
+   narrow. Where rows have holes there may be fewer levels than on a grid without. The constants are in
+   kernels/tuning.h.
 */
 PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
   const PetscBool asked = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
+  const int       kept = plan->memory.n, mark = plan->scratch.n;
   const Stencil  *s;
-  char            unfit[128] = "";
-  double          slices, other;
+  char            unfit[128] = "", holes[64] = "";
+  double          entries, slices, other, padding;
+  int            *level[2], levels[2];
 
   PetscFunctionBegin;
   if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && *ops == &SyncILUSolveEllOps))) PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,12 +174,31 @@ PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t 
     if (asked) PetscCall(PetscSNPrintf(why, len, "%s is asked for, but %s", SolveName(&SyncILUSolveStructOps), unfit));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  s      = plan->stencil;
-  slices = Slices(plan, 0, s->levels);
-  other  = s->levels * (slices > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices));
-  if (!asked && (StencilTime(s) > other || StencilLanes(s) > SYNCILU_STRUCT_PADDING * plan->pattern.n)) PetscFunctionReturn(PETSC_SUCCESS);
+  s         = plan->stencil;
+  levels[0] = s->levels;
+  entries   = (double)plan->part[0] + (double)plan->part[1];
+  padding   = StencilLanes(s) / plan->pattern.n;
+  if (s->holes > 0.0) {
+    if (!asked) {
+      SyncILUDevicePattern p;
+
+      PlanCall(PlanGetPattern(plan, &p));
+      PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_FALSE, PETSC_FALSE, level, levels));
+      PetscCall(PlanRestorePattern(plan, &p));
+      PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    }
+    padding *= (entries + s->holes) / entries;
+    PetscCall(PetscSNPrintf(holes, sizeof(holes), ", of which they lack %.2g %%", 100.0 * s->holes / (entries + s->holes)));
+  }
+  slices = Slices(plan, 0, levels[0]);
+  other  = levels[0] * (slices > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices));
+  if (!asked && (StencilTime(s) > other || padding > SYNCILU_STRUCT_PADDING)) {
+    PetscCall(PlanRelease(plan, &plan->memory, kept));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   *ops = &SyncILUSolveStructOps;
-  PetscCall(PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line", s->entries[0] + s->entries[1] + 1, s->g.points[0]));
+  PetscCall(PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0],
+                          holes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,16 +270,16 @@ static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, PetscBoo
 */
 PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
-  const PetscBool tiled      = plan->tiled;
+  const PetscBool tiled = plan->tiled, inodes = (PetscBool)(*ops == &SyncILUSolveBsrOps);
   const int       mark       = plan->scratch.n;
   char            unfit[128] = "";
-  double          slices[2]  = {0.0, 0.0};
+  double          slices[2]  = {0.0, 0.0}, most;
   int            *level, levels, lanes, polls;
   PetscBool       may = PETSC_TRUE, wide = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || !plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*ops != &SyncILUSolveEllOps) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
+  if (*ops != &SyncILUSolveEllOps && !inodes) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
   if (tiled) PlanCall(MayBeNarrow(plan, &may));
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
@@ -263,7 +296,8 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
     PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
     slices[k] = Slices(plan, lanes, (double)plan->levels[k]);
-    if (slices[k] > SYNCILU_CLUSTER_SLICES || plan->levels[k] < SYNCILU_CLUSTER_LEVELS) wide = PETSC_TRUE;
+    most      = inodes ? SYNCILU_CLUSTER_SLICES_INODES : lanes >= SYNCILU_CLUSTER_LANES ? SYNCILU_CLUSTER_SLICES_LONG : SYNCILU_CLUSTER_SLICES;
+    if (slices[k] > most || plan->levels[k] < SYNCILU_CLUSTER_LEVELS) wide = PETSC_TRUE;
     if (!wide && !(k && plan->reversed)) PlanCall(TooWide(plan, plan->level[k], plan->levels[k], &wide));
   }
   if (wide) {
@@ -286,34 +320,39 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
 
    Not Collective
 
-   Input Parameter:
-.  plan - the plan
+   Input Parameters:
++  plan - the plan
+-  L    - the triangle that will be solved with
 
-   Output Parameter:
-.  why - the reason, empty if there is none
+   Output Parameters:
++  narrow - whether levels have few rows
+-  why    - the reason, empty if there is none
 
    Note:
    In numerical order nobody asks for levels. Where there is much to search for, it takes longer than the way
-   from level to level; and the longest rows, which lists share among warps, have no business with one. The
-   constants are in kernels/tuning.h.
+   from level to level; and rows that are much longer than the others, which lists share among warps, have no
+   business with one: then lists have a warp for each of the others. The constants are in kernels/tuning.h.
 */
-static PetscErrorCode ChooseSearch(Plan *plan, char why[], size_t len)
+static PetscErrorCode ChooseSearch(Plan *plan, const Triangle *L, PetscBool *narrow, char why[], size_t len)
 {
   const double    n = (double)plan->pattern.n, rounds = PlanRounds(plan), mean = n > 0.0 ? (double)plan->nnz / n : 0.0;
   const double    uneven = plan->part[0] ? PetscMin(SYNCILU_NARROW_UNEVEN, n * plan->counts.longest[0] / plan->part[0]) : 1.0;
   const PetscBool wide   = (PetscBool)(mean > SYNCILU_NARROW_LEAST && mean < SYNCILU_NARROW_MOST);
+  const PetscBool longs  = (PetscBool)(plan->counts.longest_row > plan->counts.longest_listed);
   const int       mark   = plan->scratch.n;
   int            *level, levels = plan->levels[0];
 
   PetscFunctionBegin;
-  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (plan->counts.longest_row > SYNCILU_NARROW_LONGEST) PetscFunctionReturn(PETSC_SUCCESS);
-  if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
+  *narrow = PETSC_FALSE;
+  if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE || (longs && plan->tiled)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (L->order.lines) levels = plan->stencil->levels;
+  else if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
     PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
     if (plan->tiled) PetscCall(PlanRelease(plan, &plan->scratch, mark));
     else plan->level[0] = level; /* the order of the factorization will ask for them */
   }
-  if (n * rounds < (wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS * uneven) * (double)levels)
+  *narrow = (PetscBool)(n * rounds < (longs ? SYNCILU_NARROW_ROUNDS : wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS * uneven) * (double)levels);
+  if (*narrow && !longs)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,8 +394,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
 
     if (any ? ops->inodes && (asked == SYNCILU_UPDATE_LIST || !InodesPay(plan)) : asked != ops->type) continue;
     if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) {
-      PlanCall(ChooseSearch(plan, why, sizeof(why)));
-      f->narrow = (PetscBool)(why[0] != 0);
+      PlanCall(ChooseSearch(plan, L, &f->narrow, why, sizeof(why)));
     }
     before = plan->scratch.n;
     kept   = plan->memory.n;

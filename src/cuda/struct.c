@@ -175,6 +175,38 @@ static PetscErrorCode ChooseAxes(const Plan *plan, Stencil *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How many entries of the stencil there are on the grid. */
+static double EntriesOnGrid(const Stencil *s)
+{
+  double all = 0.0;
+
+  for (int part = 0; part < 2; part++) {
+    for (int e = 0; e < s->entries[part]; e++) {
+      double rows = 1.0;
+
+      for (int c = 0; c < 3; c++) rows *= PetscMax(0, s->g.points[c] - PetscAbsInt(s->point[part][e][c]));
+      all += rows;
+    }
+  }
+  return all;
+}
+
+/* The first row that does not fit, INT_MAX if all do; where some have holes, what each row has. */
+static PetscErrorCode CompareRows(Plan *plan, SyncILUDevicePattern p, const Stencil *s, SyncILUStencil *device, int *odd)
+{
+  const int longest = plan->counts.longest_row, none = INT_MAX;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, NULL, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, odd, &device->odd, sizeof(*odd)));
+  if (*odd == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)p.n * sizeof(int), &plan->present));
+  CallCUDA(cudaMemcpyAsync(&device->odd, &none, sizeof(none), cudaMemcpyHostToDevice, plan->stream));
+  PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, plan->present, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, odd, &device->odd, sizeof(*odd)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Find(Plan *plan, Stencil *s)
 {
   const int            longest = plan->counts.longest_row, mark = plan->scratch.n;
@@ -199,8 +231,7 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
   if (!FindPoints(&found, longest, plan->pattern.n, s->g.points))
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", found.row));
   else {
-    PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, plan->stream));
-    PetscCall(DeviceReadBack(plan->stream, &found, device, sizeof(found)));
+    PlanCall(CompareRows(plan, p, s, device, &found.odd));
     if (found.odd != INT_MAX)
       PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", found.odd, found.row, s->g.points[0],
                               s->g.points[1], s->g.points[2]));
@@ -220,6 +251,7 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
       s->point[k][k ? e - found.lower - 1 : e][c] = (signed char)d[c];
     }
   }
+  if (plan->present) s->holes = EntriesOnGrid(s) - (double)plan->part[0] - (double)plan->part[1];
   if (!s->why[0]) PetscCall(ChooseAxes(plan, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,11 +269,27 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
 */
 PetscErrorCode PlanFindStencil(Plan *plan)
 {
+  const int kept = plan->memory.n;
+
   PetscFunctionBegin;
   if (plan->stencil) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&plan->stencil));
   PetscCall(Find(plan, plan->stencil));
+  if (plan->unfit[0] || plan->stencil->why[0]) {
+    plan->present = NULL;
+    PetscCall(PlanRelease(plan, &plan->memory, kept));
+  }
   if (plan->unfit[0]) PetscCall(PetscFree(plan->stencil)); /* another time there may be memory */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The level of each row of L, in scratch: with holes a row may be on a later one than it could be. */
+PetscErrorCode StencilLevels(Plan *plan, int **level, int *levels)
+{
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), level));
+  PlanLaunch(SyncILUKernelStructLevels(plan->stencil->g, plan->pattern.n, *level, plan->stream));
+  *levels = plan->stencil->levels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,7 +310,9 @@ PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
   const SyncILULines *g = &s->g;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart; stencil of %d points\n", 1 << g->edge[0],
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart; stencil of %d points", 1 << g->edge[0],
                                    1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1));
+  if (s->holes > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, ", %.0f of whose entries rows do not have", s->holes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,11 +12,13 @@ struct _Stencil {
   SyncILULines g;
   int          entries[2];                       /* of a row of L and of U */
   signed char  point[2][SYNCILU_STRUCT_MOST][3]; /* of these, by ascending columns */
-  int          levels, hops;                     /* of all rows; between tiles, on the longest way */
+  int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */
+  double       holes;                            /* entries of the stencil on the grid that rows do not have */
 };
 
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
-PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[][2]);
+PETSC_INTERN void           StencilDescribe(const Plan *, Part, SyncILUDeviceStruct *, signed char[][2]);
+PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);
 PETSC_INTERN double         StencilTime(const Stencil *);
 PETSC_INTERN double         StencilLanes(const Stencil *);
 PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);

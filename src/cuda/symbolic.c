@@ -17,7 +17,7 @@ static PetscErrorCode LookThrough(Plan *plan, Rows *m)
 {
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->n * sizeof(int), &m->diag));
-  PlanCall(PlanCountRows(plan, m->ptr, m->col, m->diag));
+  PlanCall(PlanCountRows(plan, m->nnz, m->ptr, m->col, m->diag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
