@@ -94,15 +94,14 @@
    1.2 at 6,550 and 0.93 at 11,600 (27-point), 0.71 at 17,756 (elasticity on a grid, whose lists take 4.5
    times the memory of the matrix, which auto does not); with 196 entries 0.42 at 5,315. Where rows of L
    have up to 5.0 and 3.0 times the mean (meshes with two unknowns a point, some couplings of which are
-   missing) it is 2.1 at 3,581 and 1.7 at 1,811. Lists take rows of more than SYNCILU_NARROW_LONGEST
-   entries in any case, for which one warp takes too long: with a full last row a 7-point grid takes 0.004
-   of the time by list. A circuit of 306 rounds (memplus) whose longest row has 574 entries takes 13 times
-   as long by list as by vect.
+   missing) it is 2.1 at 3,581 and 1.7 at 1,811. Where there are long rows (SYNCILU_LIST_MEANS) lists are taken in
+   any case, with a warp for each other row below SYNCILU_NARROW_ROUNDS: with such a warp, and 64 rounds a level,
+   rows with hubs take 0.17 of the time by list, and a circuit (memplus, 306) 0.45, with 4 lanes 0.9; with a full
+   last row a 7-point grid takes 0.004 of it.
 */
 #define SYNCILU_NARROW_ROUNDS      900
 #define SYNCILU_NARROW_ROUNDS_WIDE 20000
 #define SYNCILU_NARROW_UNEVEN      5.0
-#define SYNCILU_NARROW_LONGEST     1024
 #define SYNCILU_NARROW_LEAST       24
 #define SYNCILU_NARROW_MOST        100
 
@@ -157,12 +156,13 @@
 
 /*
    Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and from
-   which on it does in the solve where they have not; the most that a row may have, since no other warp helps with an inode; mean entries of a row of L or U
-   for each of the lanes of an inode in a triangular solve; and warps of a level up to which an inode waits
-   for the inodes of the latest levels last. On an H200 they take 0.44 to 0.97 of the time of the best
-   other factorization on fourteen matrices of 13.8 to 77 entries a row and 0.34 to 0.81 of that of the
-   best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3 unknowns of a chain) 0.87
-   and 1.11. To wait so takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as
+   which on it does in the solve where they have not; the most that a row may have, since no other warp helps
+   with an inode; mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; and
+   warps of a level up to which an inode waits for the inodes of the latest levels last. On an H200 they take
+   0.44 to 0.97 of the time of the best other factorization on fourteen matrices of 13.8 to 77 entries a row and
+   0.34 to 0.81 of that of the best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3
+   unknowns of a chain) 0.87 and 1.11; without inodes 0.86 and 0.81 in the solve with 200 and 73 entries at random.
+   To wait so takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as
    long with 1,255 (elasticity, rows in random order).
 */
 #define SYNCILU_BSR_ENTRIES 12.0
@@ -230,10 +230,12 @@
 #define SYNCILU_LIST_ENTRIES 3.5
 
 /*
-   Entries of a row whose updates are in lists: so many times the mean of the matrix, but no fewer and no more than
-   this, since lists count them in a byte. Of longer rows warps take so many entries each (a lane one), and so
-   many of U' to divide by the pivot; a lane has at most so many updates to itself. A row leaves no more numbers
-   of its tasks than one for so many of its entries, which holds from SYNCILU_LIST_LEAST on.
+   Most entries of a row whose updates are in lists: so many times the mean of the matrix, but no fewer and no more
+   than this, since lists count them in a byte. Of longer rows warps take so many entries each (a lane one), and
+   so many of U' to divide by the pivot; a lane has at most so many updates to itself. A row leaves no more numbers
+   of its tasks than one for so many of its entries, which holds from SYNCILU_LIST_LEAST on. On an H200 rows with
+   hubs of 61 entries, 12 times the mean, take 0.2 of the time so, power-law rows 0.85; a circuit (memplus) takes
+   0.72, 0.74, 0.69 and 1.36 ms with 8, 12, 24 and 36 times the mean.
 */
 #define SYNCILU_LIST_MEANS   8.0
 #define SYNCILU_LIST_LEAST   47
@@ -244,8 +246,8 @@
 #define SYNCILU_LONG_ROOM    16
 
 /*
-   Part of the entries that may be in long rows where auto takes lists: each value of such a row goes through
-   memory, while others stay in a warp's own.
+   Part of the entries that may be in rows of more than SYNCILU_LIST_MOST where auto takes lists, unless most rows
+   are much shorter: each value of such a row goes through memory, while others stay in a warp's own.
 */
 #define SYNCILU_LONG_SHARE 0.5
 
@@ -261,7 +263,11 @@
 /* How many times shorter the way along lines must be whose rows are not neighbours in memory. */
 #define SYNCILU_STRUCT_AXIS 1.4
 
-/* Lanes that tiles of lines may have for each row: others have none, and take memory. */
+/*
+   Lanes that tiles of lines may have for each row: others have none, and take memory. For auto, holes count too:
+   numbers that tiles have for each entry. On an H200 triangles row by row, with 25 % holes, take 0.39 to 0.46 of the
+   time of the other strategies.
+*/
 #define SYNCILU_STRUCT_PADDING 2.0
 
 /* Right-hand sides that a lane solves for together, and most in one launch. */
@@ -425,7 +431,9 @@
    more, and ell 0.34 to 0.45 us: in RCM order finite elements take 0.48 of ell's time, as meshed 0.57 to
    0.92, triangles as meshed 0.56, 15-point grids with 26 warps a level 0.75, with 34 0.91, with 57 1.4,
    7-point ones with 24 0.87, with 43 1.4; elasticity with 95 2.3. Of the time of tiles, 15-point grids with
-   34 warps a level take 0.88.
+   34 warps a level take 0.88. Warps with few rows, of 1 << SYNCILU_CLUSTER_LANES lanes or more, push less:
+   quadratic finite elements with 22 and 43 warps take 0.90 of ell's time. Where rows wait by inodes elsewhere, a
+   cluster, in which they do not, takes 0.90 of the time with 6 warps a level (elasticity in RCM order), 1.5 with 13.
 */
 #define SYNCILU_CLUSTER_SLICES        36
 #define SYNCILU_CLUSTER_SLICES_LONG   48

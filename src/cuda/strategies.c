@@ -234,6 +234,23 @@ static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Whether a matrix whose rows wait by inodes may be for a cluster, in which they do not: only where levels have
+   very few rows. Levels of the inodes are what the other strategy needs, too.
+*/
+static PetscErrorCode InodesMayBeNarrow(Plan *plan, PetscBool *may)
+{
+  const double mean = (double)plan->part[0] / plan->pattern.n;
+  int         *level, levels;
+
+  PetscFunctionBegin;
+  PlanCall(PlanInodes(plan));
+  InodesCall(PlanGetLevels(plan->inodes, PART_L, &level, &levels));
+  plan->inodes->level[0] = level;
+  *may                   = (PetscBool)(Slices(plan, PlanLanes(plan, mean / SYNCILU_LANE_ENTRIES), (double)levels * plan->inode) <= SYNCILU_CLUSTER_SLICES_INODES);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Whether too many rows of a triangle are on levels that one cluster takes long for. */
 static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, PetscBool *wide)
 {
@@ -280,7 +297,8 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
   PetscFunctionBegin;
   if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || !plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
   if (*ops != &SyncILUSolveEllOps && !inodes) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
-  if (tiled) PlanCall(MayBeNarrow(plan, &may));
+  if (inodes) PlanCall(InodesMayBeNarrow(plan, &may));
+  else if (tiled) PlanCall(MayBeNarrow(plan, &may));
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
   if (unfit[0] || plan->unfit[0]) { /* other strategies may have the memory that this one lacks */
