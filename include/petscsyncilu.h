@@ -58,7 +58,7 @@ typedef enum {
 .  SYNCILU_UPDATE_PARALLEL - 128 lanes have a row, in vectors of 1 to 32 that have an entry each
 .  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
 .  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
-                             of more than 255 entries are shared by many warps
+                             that are much longer than the others are shared by many warps
 -  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
                              of a point of a mesh, which are updated together, block by block
 
@@ -144,9 +144,11 @@ typedef enum {
 
    `SYNCILU_SOLVE_STRUCT` is for matrices each row of which has the entries of one stencil, less those that leave
    the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, with one unknown a
-   point. The grid is found in the pattern. Periodic directions, holes, other orderings and levels of fill that
-   are no stencil are refused with the row, as is what reaches back more than 8 levels. The tasks are those of
-   H. Luo et al., StructILU, ICS 2025, section 4.1, with lines along x instead of z.
+   point. Rows may have holes, such as those of a Dirichlet boundary, and triangles on a grid, whose squares are
+   cut either way: what a row lacks is computed with as zero, so that an infinite number spreads to all rows of a
+   stencil. The grid is found in the pattern, from the longest row. Periodic directions, other orderings and levels
+   of fill that are no stencil are refused with the row, as is what reaches back more than 8 levels. The tasks are
+   those of H. Luo et al., StructILU, ICS 2025, section 4.1, with lines along x instead of z.
 
    `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
    Republica, 2025, chapter 4. By the names given there, `SYNCILU_SOLVE_MR` is SpTRSV_mr with

@@ -324,6 +324,8 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
       PetscCall(PlanRelease(plan, &plan->scratch, mark));
       PlanForgetLevels(plan);
     }
+    if (!why[0])
+      PetscCall(PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which suit no cluster", slices[0], slices[1]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *ops = &SyncILUSolveClusterOps;
@@ -372,6 +374,22 @@ static PetscErrorCode ChooseSearch(Plan *plan, const Triangle *L, PetscBool *nar
   *narrow = (PetscBool)(n * rounds < (longs ? SYNCILU_NARROW_ROUNDS : wide ? SYNCILU_NARROW_ROUNDS_WIDE : SYNCILU_NARROW_ROUNDS * uneven) * (double)levels);
   if (*narrow && !longs)
     PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean, which are faster searched ahead", n / levels, mean));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What speaks for the strategy that auto has found, where nothing was said against others. */
+static PetscErrorCode Reason(const Plan *plan, const Triangle *L, const FactorOps *ops, char why[], size_t len)
+{
+  const double n = (double)PetscMax(1, plan->pattern.n), mean = (double)plan->nnz / n;
+  const int    levels = L->order.lines ? plan->stencil->levels : plan->tiled ? UNKNOWN : plan->levels[0];
+
+  PetscFunctionBegin;
+  if (ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
+  else if (ops->type != SYNCILU_UPDATE_LIST) PetscFunctionReturn(PETSC_SUCCESS);
+  else if (plan->counts.longest_row > plan->counts.longest_listed)
+    PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean, and the longest one, which several warps share, has %d", mean, plan->counts.longest_row));
+  else if (levels > 0) PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean", n / levels, mean));
+  else PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean", mean));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -435,6 +453,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     if (!f->why[0]) PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
   }
   PetscCheck(f->ops, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: the CUDA backend has no such strategy", SyncILUUpdates[asked]);
+  if (asked == SYNCILU_UPDATE_AUTO && !f->why[0]) PetscCall(Reason(plan, L, f->ops, f->why, sizeof(f->why)));
   plan->taken += f->memory.bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
