@@ -39,8 +39,8 @@ size_t tables_bytes(int lanes, int most)
    in a table of so many bits.
 */
 template <int LG, bool TABLE>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int most, int bits, int stride, int4 *__restrict__ rounds,
-                                                                unsigned char *__restrict__ some, unsigned long long *sum)
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  rounds_kernel(SyncILUDevicePattern p, int most, int bits, int stride, int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
 {
   constexpr int     T      = Shape<LG>::LANES;
   const long long   i      = (global_thread() >> LG) * stride;
@@ -89,7 +89,8 @@ __global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, co
 template <int LG, bool TABLE>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   list_kernel(SyncILUDevicePattern p, int most, int bits, const int *__restrict__ order, const unsigned char *__restrict__ turn,
-              const unsigned char *__restrict__ some, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
+              const unsigned char *__restrict__ some, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update,
+              unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
   const long long t = global_thread() >> 5;
@@ -148,8 +149,8 @@ cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *ord
   LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width, sum);
 }
 
-cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some,
-                               int tasks, const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
+cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some, int tasks,
+                               const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
   const size_t   bytes = tables_bytes(lanes, most);
   const unsigned grid  = blocks_for(32ll * tasks, SYNCILU_BLOCK);

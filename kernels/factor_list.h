@@ -21,8 +21,8 @@ extern cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern, int most, int l
                                            cudaStream_t);
 extern cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *order, int tasks, SyncILUSlice *, int *width, unsigned long long *sum,
                                            cudaStream_t);
-extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some, int tasks,
-                                      const SyncILUSlice *, unsigned short *update, unsigned char *source, cudaStream_t);
+extern cudaError_t SyncILUKernelLists(SyncILUDevicePattern, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some,
+                                      int tasks, const SyncILUSlice *, unsigned short *update, unsigned char *source, cudaStream_t);
 extern cudaError_t SyncILUKernelFactorList(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceLists, cudaStream_t);
 
 #if defined(__cplusplus)

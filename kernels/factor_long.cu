@@ -173,13 +173,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
 } // namespace
 
-cudaError_t SyncILUKernelLongRows(SyncILUDevicePattern p, int most, const int *order, int slices, const SyncILUSlice *slice, int *length, int *tasks, cudaStream_t stream)
+cudaError_t SyncILUKernelLongRows(SyncILUDevicePattern p, int most, const int *order, int slices, const SyncILUSlice *slice, int *length, int *tasks,
+                                  cudaStream_t stream)
 {
   LAUNCH(long_rows_kernel, slices, stream, p, most, order, slices, slice, length, tasks);
 }
 
-cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern p, int most, const int *order, int slices, const SyncILUSlice *slice, const int *entry, const int *offset,
-                                   SyncILUSlice *tasks, SyncILUSlice *tasks_long, cudaStream_t stream)
+cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern p, int most, const int *order, int slices, const SyncILUSlice *slice, const int *entry,
+                                   const int *offset, SyncILUSlice *tasks, SyncILUSlice *tasks_long, cudaStream_t stream)
 {
   LAUNCH(long_tasks_kernel, 32ll * slices, stream, p, most, order, slices, slice, entry, offset, tasks, tasks_long);
 }

@@ -16,9 +16,10 @@ extern "C" {
    of each row, are in tasks_long too. Updates counts the updates of each entry of the long rows, or with
    update given writes them; columns is U transposed, upper where the rows of U' begin (NULL: on the pattern).
 */
-extern cudaError_t SyncILUKernelLongRows(SyncILUDevicePattern, int most, const int *order, int slices, const SyncILUSlice *, int *length, int *tasks, cudaStream_t);
-extern cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern, int most, const int *order, int slices, const SyncILUSlice *, const int *entry, const int *offset,
-                                          SyncILUSlice *tasks, SyncILUSlice *tasks_long, cudaStream_t);
+extern cudaError_t SyncILUKernelLongRows(SyncILUDevicePattern, int most, const int *order, int slices, const SyncILUSlice *, int *length, int *tasks,
+                                         cudaStream_t);
+extern cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern, int most, const int *order, int slices, const SyncILUSlice *, const int *entry,
+                                          const int *offset, SyncILUSlice *tasks, SyncILUSlice *tasks_long, cudaStream_t);
 extern cudaError_t SyncILUKernelLongUpdates(SyncILUDevicePattern, SyncILUDeviceTriangle columns, const int *upper, const int *order, int tasks,
                                             const SyncILUSlice *tasks_long, int *begin, unsigned long long *sum, SyncILULongUpdate *update, cudaStream_t);
 

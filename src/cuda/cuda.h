@@ -329,6 +329,12 @@ PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
 
 PETSC_INTERN PetscErrorCode MrCreate(Triangle *, SyncILUSlice **, int *);
 
+/* narrow.c: whether levels have few rows. */
+
+PETSC_INTERN double         PlanLevelWarps(const Plan *, int, double);
+PETSC_INTERN PetscErrorCode PlanMayBeNarrow(Plan *, PetscBool, PetscBool *);
+PETSC_INTERN PetscErrorCode PlanIsNarrow(Plan *, PetscBool, double[2], PetscBool *);
+
 /* strategies.c: the tables of strategies, and the rule that chooses among them. */
 
 typedef struct _Factorization Factorization;

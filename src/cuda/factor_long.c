@@ -43,7 +43,7 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
   PlanCall(PlanOffsets(plan, slices, tasks, &r->tasks));
   l->entries = (size_t)entries;
   /* rows that are longer than others are few; those of a matrix of long rows need not be */
-  l->unfit   = (PetscBool)(!asked && SYNCILU_LIST_MEANS * plan->nnz > SYNCILU_LIST_MOST * (double)p.n && entries > SYNCILU_LONG_SHARE * plan->nnz);
+  l->unfit = (PetscBool)(!asked && SYNCILU_LIST_MEANS * plan->nnz > SYNCILU_LIST_MOST * (double)p.n && entries > SYNCILU_LONG_SHARE * plan->nnz);
   if (l->unfit) {
     PetscCall(PetscSNPrintf(why, len, "most entries are in rows of more than %d", most));
     PetscFunctionReturn(PETSC_SUCCESS);

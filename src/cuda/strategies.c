@@ -2,7 +2,6 @@
    The strategies, and the rule by which auto chooses among them. Nothing else names one.
 */
 #include "struct.h"
-#include "../../kernels/order.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
   SyncILUSolveBlocksOps, SyncILUSolveBsrOps, SyncILUSolveStructOps;
@@ -53,12 +52,6 @@ PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t
   PetscCall(PlanRelease(plan, &plan->memory, kept));
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Warps that the rows of a level have work for, in the mean. */
-static double Slices(const Plan *plan, int lanes, double levels)
-{
-  return (double)plan->pattern.n * (double)(1 << lanes) / (32.0 * levels);
 }
 
 /*
@@ -190,80 +183,15 @@ PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t 
     padding *= (entries + s->holes) / entries;
     PetscCall(PetscSNPrintf(holes, sizeof(holes), ", of which they lack %.2g %%", 100.0 * s->holes / (entries + s->holes)));
   }
-  slices = Slices(plan, 0, levels[0]);
+  slices = PlanLevelWarps(plan, 0, levels[0]);
   other  = levels[0] * (slices > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices));
   if (!asked && (StencilTime(s) > other || padding > SYNCILU_STRUCT_PADDING)) {
     PetscCall(PlanRelease(plan, &plan->memory, kept));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *ops = &SyncILUSolveStructOps;
-  PetscCall(PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0],
-                          holes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   Whether a matrix in tiles may be for a cluster. Tiles in which a row has several lanes have few rows, and
-   save few levels: there the warps a level decide. Else the ways through all tiles and through all levels are
-   compared. A skewed grid may have fewer levels than its skewed extents, and then more rows for warps on each.
-*/
-static PetscErrorCode MayBeNarrow(Plan *plan, PetscBool *may)
-{
-  const SyncILUTiling  *t = &plan->tiling;
-  SyncILUDeviceTriangle lower;
-  long long             extent[3];
-  double                levels;
-  int                   lanes, polls;
-
-  PetscFunctionBegin;
-  *may = PETSC_FALSE;
-  if (t->block || t->outliers) PetscFunctionReturn(PETSC_SUCCESS);
-  SyncILUGridExtents(t->points, t->skew, extent);
-  levels = (double)(extent[0] + extent[1] + extent[2] - 2);
-  if (!plan->tile_lanes) {
-    const double tiles   = plan->tile_levels[0] * TileTime(t);
-    const double slices  = Slices(plan, 0, levels);
-    const double cluster = levels * PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices);
-
-    *may = (PetscBool)(slices <= SYNCILU_CLUSTER_SLICES && tiles > SYNCILU_CLUSTER_GAIN * cluster);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
-  PlanCall(EllLanesAtOnce(plan, PART_L, lower, &lanes, &polls));
-  *may = (PetscBool)(Slices(plan, lanes, levels) <= SYNCILU_CLUSTER_SLICES);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   Whether a matrix whose rows wait by inodes may be for a cluster, in which they do not: only where levels have
-   very few rows. Levels of the inodes are what the other strategy needs, too.
-*/
-static PetscErrorCode InodesMayBeNarrow(Plan *plan, PetscBool *may)
-{
-  const double mean = (double)plan->part[0] / plan->pattern.n;
-  int         *level, levels;
-
-  PetscFunctionBegin;
-  PlanCall(PlanInodes(plan));
-  InodesCall(PlanGetLevels(plan->inodes, PART_L, &level, &levels));
-  plan->inodes->level[0] = level;
-  *may                   = (PetscBool)(Slices(plan, PlanLanes(plan, mean / SYNCILU_LANE_ENTRIES), (double)levels * plan->inode) <= SYNCILU_CLUSTER_SLICES_INODES);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether too many rows of a triangle are on levels that one cluster takes long for. */
-static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, PetscBool *wide)
-{
-  const int mark = plan->scratch.n;
-  int      *count, rows;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(*count), &count));
-  CallCUDA(cudaMemsetAsync(count + levels, 0, sizeof(*count), plan->stream));
-  PlanLaunch(SyncILUKernelWideLevels(plan->pattern.n, levels, level, SYNCILU_CLUSTER_WIDE, count, count + levels, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &rows, count + levels, sizeof(rows)));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  *wide = (PetscBool)((double)rows > SYNCILU_CLUSTER_SHARE * (double)plan->pattern.n);
+  PetscCall(
+    PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0], holes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -287,50 +215,26 @@ static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, PetscBoo
 */
 PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
-  const PetscBool tiled = plan->tiled, inodes = (PetscBool)(*ops == &SyncILUSolveBsrOps);
-  const int       mark       = plan->scratch.n;
+  const PetscBool inodes     = (PetscBool)(*ops == &SyncILUSolveBsrOps);
   char            unfit[128] = "";
-  double          slices[2]  = {0.0, 0.0}, most;
-  int            *level, levels, lanes, polls;
-  PetscBool       may = PETSC_TRUE, wide = PETSC_FALSE;
+  double          slices[2]  = {0.0, 0.0};
+  PetscBool       narrow;
 
   PetscFunctionBegin;
   if (plan->settings->solve != SYNCILU_SOLVE_AUTO || plan->settings->analysis == SYNCILU_ANALYSIS_NONE || !plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
   if (*ops != &SyncILUSolveEllOps && !inodes) PetscFunctionReturn(PETSC_SUCCESS); /* rows of a level are not what counts there */
-  if (inodes) PlanCall(InodesMayBeNarrow(plan, &may));
-  else if (tiled) PlanCall(MayBeNarrow(plan, &may));
-  if (!may) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanMayBeNarrow(plan, inodes, &narrow));
+  if (!narrow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveClusterOps, unfit, sizeof(unfit)));
   if (unfit[0] || plan->unfit[0]) { /* other strategies may have the memory that this one lacks */
     plan->unfit[0] = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  plan->tiled = PETSC_FALSE;
-  PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
-  plan->level[0] = level; /* for the triangle */
-  for (int k = 0; k < 2; k++) {
-    SyncILUDeviceTriangle t;
-
-    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
-    PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
-    slices[k] = Slices(plan, lanes, (double)plan->levels[k]);
-    most      = inodes ? SYNCILU_CLUSTER_SLICES_INODES : lanes >= SYNCILU_CLUSTER_LANES ? SYNCILU_CLUSTER_SLICES_LONG : SYNCILU_CLUSTER_SLICES;
-    if (slices[k] > most || plan->levels[k] < SYNCILU_CLUSTER_LEVELS) wide = PETSC_TRUE;
-    if (!wide && !(k && plan->reversed)) PlanCall(TooWide(plan, plan->level[k], plan->levels[k], &wide));
-  }
-  if (wide) {
-    if (tiled) {
-      plan->tiled = PETSC_TRUE;
-      PetscCall(PlanRelease(plan, &plan->scratch, mark));
-      PlanForgetLevels(plan);
-    }
-    if (!why[0])
-      PetscCall(PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which suit no cluster", slices[0], slices[1]));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *ops = &SyncILUSolveClusterOps;
-  PetscCall(
-    PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which a cluster goes through faster", slices[0], slices[1]));
+  PlanCall(PlanIsNarrow(plan, inodes, slices, &narrow));
+  if (narrow) *ops = &SyncILUSolveClusterOps;
+  if (narrow || !why[0])
+    PetscCall(PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which %s", slices[0], slices[1],
+                            narrow ? "a cluster goes through faster" : "suit no cluster"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,8 +270,7 @@ static PetscErrorCode ChooseSearch(Plan *plan, const Triangle *L, PetscBool *nar
   *narrow = PETSC_FALSE;
   if (plan->settings->analysis == SYNCILU_ANALYSIS_NONE || (longs && plan->tiled)) PetscFunctionReturn(PETSC_SUCCESS);
   if (L->order.lines) levels = plan->stencil->levels;
-  else if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */
-    PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
+  else if (plan->tiled || levels == UNKNOWN) { /* else the triangle's order has counted them */ PlanCall(PlanGetLevels(plan, PART_L, &level, &levels));
     if (plan->tiled) PetscCall(PlanRelease(plan, &plan->scratch, mark));
     else plan->level[0] = level; /* the order of the factorization will ask for them */
   }
@@ -387,7 +290,8 @@ static PetscErrorCode Reason(const Plan *plan, const Triangle *L, const FactorOp
   if (ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
   else if (ops->type != SYNCILU_UPDATE_LIST) PetscFunctionReturn(PETSC_SUCCESS);
   else if (plan->counts.longest_row > plan->counts.longest_listed)
-    PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean, and the longest one, which several warps share, has %d", mean, plan->counts.longest_row));
+    PetscCall(
+      PetscSNPrintf(why, len, "rows have %.3g entries in the mean, and the longest one, which several warps share, has %d", mean, plan->counts.longest_row));
   else if (levels > 0) PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean", n / levels, mean));
   else PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean", mean));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -429,9 +333,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     int              before, kept;
 
     if (any ? ops->inodes && (asked == SYNCILU_UPDATE_LIST || !InodesPay(plan)) : asked != ops->type) continue;
-    if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) {
-      PlanCall(ChooseSearch(plan, L, &f->narrow, why, sizeof(why)));
-    }
+    if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) { PlanCall(ChooseSearch(plan, L, &f->narrow, why, sizeof(why))); }
     before = plan->scratch.n;
     kept   = plan->memory.n;
     if (!why[0] && ops->fits) PetscCall((*ops->fits)(plan, why, sizeof(why)));
