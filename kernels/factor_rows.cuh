@@ -83,8 +83,8 @@ __device__ __forceinline__ ColumnTable table_of_row(const SyncILUDeviceFactor &f
    later one may have arrived first, and results must be the same from run to run. __syncwarp() separates the
    updates of one round, each of another entry of the row, from those of the next.
 
-   LONG, of list: some rows are longer than lists can count. They have tasks of another kind; what they update
-   of other rows is searched, in one of them.
+   LONG, of list: some rows are long, and have tasks of another kind. What rows of more than SYNCILU_LIST_MOST
+   entries update of other rows is searched, since lists cannot count them.
 */
 template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD, bool LONG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)

@@ -233,7 +233,7 @@
    Most entries of a row whose updates are in lists: so many times the mean of the matrix, but no fewer and no more
    than this, since lists count them in a byte. Of longer rows warps take so many entries each (a lane one), and
    so many of U' to divide by the pivot; a lane has at most so many updates to itself. A row leaves no more numbers
-   of its tasks than one for so many of its entries, which holds from SYNCILU_LIST_LEAST on. On an H200 rows with
+   of its tasks than one for so many of its entries, which holds if it has more than SYNCILU_LIST_LEAST. On an H200 rows with
    hubs of 61 entries, 12 times the mean, take 0.2 of the time so, power-law rows 0.85; a circuit (memplus) takes
    0.72, 0.74, 0.69 and 1.36 ms with 8, 12, 24 and 36 times the mean.
 */

@@ -96,7 +96,7 @@ typedef struct {
   SyncILUUpdate update;
   SyncILUSolve  solve;
   Times         best, first;
-  PetscBool     have; /* any times */
+  int           tried; /* candidates that have times */
 } Found;
 
 /* Tries a candidate, and keeps it if it is the first or better. */
@@ -107,7 +107,7 @@ static PetscErrorCode Candidate(SyncILUEngine e, const SyncILUCSR *A, const Sync
   char  why[sizeof(e->unfit)] = "";
 
   PetscFunctionBegin;
-  PetscCall((*e->ops->fits)(e, solve, why, sizeof(why)));
+  if (solve != SYNCILU_SOLVE_AUTO) PetscCall((*e->ops->fits)(e, solve, why, sizeof(why)));
   if (!why[0]) PetscCall(Try(e, A, piv, update, solve, b, x, &t, why, sizeof(why)));
   if (why[0]) {
     PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: not tried, %s\n", SyncILUUpdates[update], SyncILUSolves[solve], why));
@@ -115,13 +115,13 @@ static PetscErrorCode Candidate(SyncILUEngine e, const SyncILUCSR *A, const Sync
   }
   PetscCall(PetscInfo(NULL, "Tuning: update %s, solve %s: factorization %g ms, solve %g ms\n", SyncILUUpdates[update], SyncILUSolves[solve], 1e3 * t.factor,
                       1e3 * t.solve));
-  if (!found->have) found->first = t;
-  if (!found->have || Together(&t) < BETTER * Together(&found->best)) {
+  if (!found->tried) found->first = t;
+  if (!found->tried || Together(&t) < BETTER * Together(&found->best)) {
     found->best   = t;
     found->update = update;
     found->solve  = solve;
   }
-  found->have = PETSC_TRUE;
+  found->tried++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,12 +181,13 @@ PetscErrorCode SyncILUTune(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPi
   ierr = Candidates(e, A, piv, b, x, &found);
   PetscCall(PetscFree2(b, x));
   PetscCall(ierr);
-  if (!found.have) {
+  if (!found.tried) {
     PetscCall(PetscStrncpy(e->tuning, "no, there is no memory for a second plan", sizeof(e->tuning)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscSNPrintf(e->tuning, sizeof(e->tuning), "update %s, solve %s: a factorization and %d solves in %.3g ms, before in %.3g",
-                          SyncILUUpdates[found.update], SyncILUSolves[found.solve], (int)SOLVES, 1e3 * Together(&found.best), 1e3 * Together(&found.first)));
+  PetscCall(PetscSNPrintf(e->tuning, sizeof(e->tuning), "update %s, solve %s, of %d tried: a factorization and %d solves in %.3g ms, before in %.3g",
+                          SyncILUUpdates[found.update], SyncILUSolves[found.solve], found.tried, (int)SOLVES, 1e3 * Together(&found.best),
+                          1e3 * Together(&found.first)));
   PetscCall(PetscInfo(NULL, "Tuned: %s\n", e->tuning));
   if (found.update == e->settings.update && found.solve == e->settings.solve) PetscFunctionReturn(PETSC_SUCCESS);
   *changed = PETSC_TRUE;

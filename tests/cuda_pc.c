@@ -788,9 +788,14 @@ static PetscErrorCode TestTune(PetscRandom rand)
       PetscCall(PCSyncILUGetUpdate(pc, &update));
       CHECK(update == (k == 2 ? SYNCILU_UPDATE_SHARED : SYNCILU_UPDATE_AUTO), "%s, %d: the setting is another one after tuning", matrices[m], k);
       PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
-      if (k)
+      if (k) {
+        const char *of    = strstr(text, ", of ");
+        const int   tried = of ? atoi(of + 5) : 0, fewest = k == 2 ? 6 : 12; /* seven updates, most solves, and what was planned */
+
         CHECK(CheckViewSays(text, "tuned", k == 2 ? "update shared, solve " : "update "), "%s, %d: the view does not say what was tuned:\n%s", matrices[m], k,
               text);
+        CHECK(tried >= fewest, "%s, %d: %d strategies were tried, fewer than %d", matrices[m], k, tried, fewest);
+      }
       if (k == 2) CHECK(CheckViewSays(text, "factorization", "shared"), "%s: tuning has changed what was asked for:\n%s", matrices[m], text);
       PetscCall(PCDestroy(&pc));
     }

@@ -85,6 +85,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
     plan->taken    = taken;
     plan->tiled    = tiled;
     PlanForgetLevels(plan);
+    PetscCall(PlanForgetStencil(plan));
     for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
     if (tile && usual->tiles && !ops->tiles && !tiled) PlanCall(PlanTile(plan));

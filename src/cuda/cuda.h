@@ -123,7 +123,6 @@ struct _Plan {
   /* of the rows of L and U, while planning, until they are asked for */
   int          *level[2];
   Stencil      *stencil; /* of the grid that the rows follow, once somebody asks */
-  int          *present; /* the points that each row has, where not all do: see kernels/struct.h; in plan.memory */
   SyncILUTiling tiling;
   PetscBool     tiled;
   int           tile_lanes;   /* logarithm of the lanes a row in tiles */
@@ -329,8 +328,10 @@ PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
 
 PETSC_INTERN PetscErrorCode MrCreate(Triangle *, SyncILUSlice **, int *);
 
-/* narrow.c: whether levels have few rows. */
+/* struct.c (more is in struct.h) and narrow.c: rows that follow a grid, and levels of few rows. */
 
+PETSC_INTERN PetscErrorCode PlanForgetStencil(Plan *);
+PETSC_INTERN PetscInt64     PlanStencilBytes(const Plan *);
 PETSC_INTERN double         PlanLevelWarps(const Plan *, int, double);
 PETSC_INTERN PetscErrorCode PlanMayBeNarrow(Plan *, PetscBool, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanIsNarrow(Plan *, PetscBool, double[2], PetscBool *);

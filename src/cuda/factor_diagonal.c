@@ -68,7 +68,7 @@ static PetscErrorCode FactorLines(Factorization *f, SyncILUDevicePattern p, cons
   signed char                line[SYNCILU_STRUCT_LINES][2];
 
   PetscFunctionBegin;
-  StencilDescribe(plan, PART_U, &upper, line);
+  StencilDescribe(plan->stencil, PART_U, &upper, line);
   PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket,
                                       f->wide             ? (size_t)p.n
                                       : piv->relax != 0.0 ? 0

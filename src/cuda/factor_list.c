@@ -75,11 +75,11 @@ static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *r
 static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, SyncILUDeviceTriangle lower, const int *rounds, const unsigned char *turn,
                             const unsigned char *used, char why[], size_t len)
 {
-  Plan           *plan = f->plan;
-  const int       mark = f->memory.n;
-  const int       most = plan->counts.longest_listed;
-  const PetscBool some = (PetscBool)(plan->counts.longest_row > most); /* rows are long */
-  FactorRows     *r    = &l->rows;
+  Plan           *plan  = f->plan;
+  const int       mark  = f->memory.n;
+  const int       most  = plan->counts.longest_listed;
+  const PetscBool longs = (PetscBool)(plan->counts.longest_row > most); /* rows are long */
+  FactorRows     *r     = &l->rows;
   size_t          updates, sources;
   double          total = 0.0;
   unsigned short *update;
@@ -87,11 +87,11 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
 
   PetscFunctionBegin;
   why[0] = 0;
-  if (some) { /* by all of their entries */
+  if (longs) { /* by all of their entries */
     lower.end  = lower.begin + 1;
     lower.skip = 0;
   }
-  PlanCall(PlanSlices(plan, some ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, some ? most : INT_MAX, &r->task,
+  PlanCall(PlanSlices(plan, longs ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, longs ? most : INT_MAX, &r->task,
                       &r->tasks));
   PlanCall(Rounds(f, r, rounds, &total));
   updates = (size_t)total * 32 * sizeof(*update);
@@ -106,7 +106,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PlanLaunch(SyncILUKernelLists(p, most, f->lanes, r->order.row, turn, used, r->tasks, r->task, update, source, plan->stream));
     l->lists.update = update;
     l->lists.source = source;
-    if (some) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
+    if (longs) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
   }
   if (why[0]) {
     PetscCall(PlanRelease(plan, &f->memory, mark));
@@ -135,7 +135,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   List                 *l;
   PetscBool             hopeless;
   int                  *rounds;
-  unsigned char        *some; /* of the entries of L, which reference rows have updates */
+  unsigned char        *used; /* of the entries of L, which reference rows have updates */
   const unsigned char  *turn;
 
   PetscFunctionBegin;
@@ -151,11 +151,11 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   PlanCall(Hopeless(f, p, &hopeless));
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
-    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &some));
-    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, some, NULL, plan->stream));
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &used));
+    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, used, NULL, plan->stream));
     PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
     for (;; f->lanes--) {
-      PlanCall(Write(f, l, p, lower, rounds, turn, some, why, len));
+      PlanCall(Write(f, l, p, lower, rounds, turn, used, why, len));
       if (l->rows.task || l->longs.unfit || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
       if ((SYNCILU_BLOCK_FACTOR >> (f->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
     }

@@ -1,6 +1,6 @@
 /*
-   Rows that are longer than lists of updates can count: many warps share one, by entries, and the plan has the
-   updates of each entry.
+   Rows that are much longer than the others, in the factorization with lists: many warps share one, by entries, and
+   the plan has the updates of each entry.
 */
 #include "cuda.h"
 #include "../../kernels/factor_long.h"
@@ -45,7 +45,7 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
   /* rows that are longer than others are few; those of a matrix of long rows need not be */
   l->unfit = (PetscBool)(!asked && SYNCILU_LIST_MEANS * plan->nnz > SYNCILU_LIST_MOST * (double)p.n && entries > SYNCILU_LONG_SHARE * plan->nnz);
   if (l->unfit) {
-    PetscCall(PetscSNPrintf(why, len, "most entries are in rows of more than %d", most));
+    PetscCall(PetscSNPrintf(why, len, "most entries are in rows of more than %d", SYNCILU_LIST_MOST));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)r->tasks * sizeof(*r->task), &r->task));

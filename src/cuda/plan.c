@@ -22,7 +22,7 @@ PetscErrorCode PlanDestroy(Plan *plan)
   PetscFunctionBegin;
   if (plan->inodes) PetscCall(PlanDestroy(plan->inodes));
   PetscCall(PetscFree(plan->inodes));
-  PetscCall(PetscFree(plan->stencil));
+  PetscCall(PlanForgetStencil(plan));
   PetscCall(DeviceMemoryRelease(&plan->scratch, plan->stream, 0));
   PetscCall(DeviceMemoryRelease(&plan->memory, plan->stream, 0));
   if (plan->done) CallCUDA(cudaEventDestroy(plan->done));
@@ -141,10 +141,6 @@ PetscErrorCode PlanRelease(Plan *plan, DeviceMemory *memory, int first)
       if (plan->tile_level[k] == memory->piece[p].pointer) plan->tile_level[k] = NULL;
     }
     if (plan->crout == memory->piece[p].pointer) plan->crout = NULL;
-    if (plan->present && plan->present == memory->piece[p].pointer) {
-      plan->present = NULL;
-      PetscCall(PetscFree(plan->stencil)); /* to be found anew */
-    }
     if (plan->inodes && plan->inodes->pattern.ptr == memory->piece[p].pointer) {
       PetscCall(PlanDestroy(plan->inodes));
       PetscCall(PetscFree(plan->inodes));

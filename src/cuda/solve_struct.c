@@ -95,17 +95,16 @@ static PetscErrorCode SortTiles(Triangle *t, SyncILUDeviceStruct *m)
 }
 
 /* All of a triangle but its memory. */
-void StencilDescribe(const Plan *plan, Part part, SyncILUDeviceStruct *m, signed char line[][2])
+void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[][2])
 {
-  const Stencil *s      = plan->stencil;
-  const int      source = part == PART_U || part == PART_UT;
+  const int source = part == PART_U || part == PART_UT;
 
   m->g          = s->g;
   m->points     = s->entries[source];
   m->transposed = part == PART_LT || part == PART_UT;
   m->down       = part == PART_U || part == PART_LT;
   m->scaled     = part == PART_L || part == PART_LT;
-  m->present    = plan->present;
+  m->present    = s->present;
   for (int e = 0; e < m->points; e++) {
     signed char d[3];
 
@@ -135,7 +134,7 @@ static PetscErrorCode StencilFits(Plan *plan, Part part, SyncILUDeviceStruct *m,
   PlanCall(PlanFindStencil(plan));
   PetscCall(PetscStrncpy(why, plan->stencil->why, len));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  StencilDescribe(plan, part, m, line);
+  StencilDescribe(plan->stencil, part, m, line);
   if (m->cells > SYNCILU_STRUCT_CELLS || m->lines > SYNCILU_STRUCT_LINES)
     PetscCall(PetscSNPrintf(why, len, "rows of a tile depend on more lines beside it than the %d there is room for", SYNCILU_STRUCT_LINES));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,7 +166,7 @@ static PetscErrorCode Create_Struct(Triangle *t)
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   t->data = m;
-  StencilDescribe(plan, t->part, m, line);
+  StencilDescribe(plan->stencil, t->part, m, line);
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line), &lines));
   PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
   m->line = (const signed char(*)[2])lines;

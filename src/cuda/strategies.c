@@ -40,7 +40,8 @@ static PetscErrorCode SolveFits(Plan *plan, const SolveOps *ops, char why[], siz
 
 PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t len)
 {
-  Plan     *plan = &((CUDA *)e->data)->plan;
+  CUDA     *d    = (CUDA *)e->data;
+  Plan     *plan = &d->plan;
   const int kept = plan->memory.n;
   int       before;
 
@@ -49,7 +50,10 @@ PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t
   for (int s = 0; SyncILUCUDASolves[s]; s++) {
     if (SyncILUCUDASolves[s]->type == solve) PetscCall(SolveFits(plan, SyncILUCUDASolves[s], why, len));
   }
+  if (plan->unfit[0]) PetscCall(PetscStrncpy(why, plan->unfit, len)); /* the plan there is has what it needs */
+  plan->unfit[0] = 0;
   PetscCall(PlanRelease(plan, &plan->memory, kept));
+  if (!d->triangle[PART_L].order.lines) PetscCall(PlanForgetStencil(plan));
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,55 +147,31 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
 -  why - the reason, as it was if there is none
 
    Note:
-   Where struct is asked for and does not fit, the reason stands in why. Auto compares the ways through all levels:
-   where lines are short, most of this one is from tile to tile, and a cluster has a shorter one if levels are
-   narrow. Where rows have holes there may be fewer levels than on a grid without. The constants are in
-   kernels/tuning.h.
+   Where struct is asked for and does not fit, the reason stands in why.
 */
 PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
-  const PetscBool asked = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
-  const int       kept = plan->memory.n, mark = plan->scratch.n;
-  const Stencil  *s;
-  char            unfit[128] = "", holes[64] = "";
-  double          entries, slices, other, padding;
-  int            *level[2], levels[2];
+  const PetscBool asked                      = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
+  const int       mark                       = plan->scratch.n;
+  char            unfit[sizeof(plan->unfit)] = "";
+  PetscBool       pay                        = asked;
 
   PetscFunctionBegin;
   if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && *ops == &SyncILUSolveEllOps))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveStructOps, unfit, sizeof(unfit)));
+  if (!asked && !unfit[0] && !plan->unfit[0]) PetscCall(PlanLinesPay(plan, &pay));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (plan->unfit[0]) PetscCall(PetscStrncpy(unfit, plan->unfit, sizeof(unfit)));
   plan->unfit[0] = 0; /* other strategies may have the memory that this one lacks */
   if (unfit[0]) {
     PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(&SyncILUSolveStructOps), unfit));
     if (asked) PetscCall(PetscSNPrintf(why, len, "%s is asked for, but %s", SolveName(&SyncILUSolveStructOps), unfit));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    pay = PETSC_FALSE;
   }
-  s         = plan->stencil;
-  levels[0] = s->levels;
-  entries   = (double)plan->part[0] + (double)plan->part[1];
-  padding   = StencilLanes(s) / plan->pattern.n;
-  if (s->holes > 0.0) {
-    if (!asked) {
-      SyncILUDevicePattern p;
-
-      PlanCall(PlanGetPattern(plan, &p));
-      PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_FALSE, PETSC_FALSE, level, levels));
-      PetscCall(PlanRestorePattern(plan, &p));
-      PetscCall(PlanRelease(plan, &plan->scratch, mark));
-    }
-    padding *= (entries + s->holes) / entries;
-    PetscCall(PetscSNPrintf(holes, sizeof(holes), ", of which they lack %.2g %%", 100.0 * s->holes / (entries + s->holes)));
-  }
-  slices = PlanLevelWarps(plan, 0, levels[0]);
-  other  = levels[0] * (slices > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * slices));
-  if (!asked && (StencilTime(s) > other || padding > SYNCILU_STRUCT_PADDING)) {
-    PetscCall(PlanRelease(plan, &plan->memory, kept));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *ops = &SyncILUSolveStructOps;
-  PetscCall(
-    PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0], holes));
+  if (pay) {
+    *ops = &SyncILUSolveStructOps;
+    PetscCall(StencilReason(plan, why, len));
+  } else PetscCall(PlanForgetStencil(plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

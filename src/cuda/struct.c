@@ -192,7 +192,7 @@ static double EntriesOnGrid(const Stencil *s)
 }
 
 /* The first row that does not fit, INT_MAX if all do; where some have holes, what each row has. */
-static PetscErrorCode CompareRows(Plan *plan, SyncILUDevicePattern p, const Stencil *s, SyncILUStencil *device, int *odd)
+static PetscErrorCode CompareRows(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *device, int *odd)
 {
   const int longest = plan->counts.longest_row, none = INT_MAX;
 
@@ -200,9 +200,9 @@ static PetscErrorCode CompareRows(Plan *plan, SyncILUDevicePattern p, const Sten
   PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, NULL, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, odd, &device->odd, sizeof(*odd)));
   if (*odd == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(PlanAlloc(plan, &plan->memory, (size_t)p.n * sizeof(int), &plan->present));
+  PlanCall(PlanAlloc(plan, &s->memory, (size_t)p.n * sizeof(int), &s->present));
   CallCUDA(cudaMemcpyAsync(&device->odd, &none, sizeof(none), cudaMemcpyHostToDevice, plan->stream));
-  PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, plan->present, plan->stream));
+  PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, s->present, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, odd, &device->odd, sizeof(*odd)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -251,7 +251,7 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
       s->point[k][k ? e - found.lower - 1 : e][c] = (signed char)d[c];
     }
   }
-  if (plan->present) s->holes = EntriesOnGrid(s) - (double)plan->part[0] - (double)plan->part[1];
+  if (s->present) s->holes = EntriesOnGrid(s) - (double)plan->part[0] - (double)plan->part[1];
   if (!s->why[0]) PetscCall(ChooseAxes(plan, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -269,18 +269,31 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
 */
 PetscErrorCode PlanFindStencil(Plan *plan)
 {
-  const int kept = plan->memory.n;
-
   PetscFunctionBegin;
   if (plan->stencil) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&plan->stencil));
   PetscCall(Find(plan, plan->stencil));
-  if (plan->unfit[0] || plan->stencil->why[0]) {
-    plan->present = NULL;
-    PetscCall(PlanRelease(plan, &plan->memory, kept));
+  if (plan->stencil->why[0]) {
+    PetscCall(PlanRelease(plan, &plan->stencil->memory, 0));
+    plan->stencil->present = NULL;
   }
-  if (plan->unfit[0]) PetscCall(PetscFree(plan->stencil)); /* another time there may be memory */
+  if (plan->unfit[0]) PetscCall(PlanForgetStencil(plan)); /* another time there may be memory */
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where nobody solves along its lines. */
+PetscErrorCode PlanForgetStencil(Plan *plan)
+{
+  PetscFunctionBegin;
+  if (plan->stencil) PetscCall(PlanRelease(plan, &plan->stencil->memory, 0));
+  PetscCall(PetscFree(plan->stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes that it holds for rows with holes. */
+PetscInt64 PlanStencilBytes(const Plan *plan)
+{
+  return plan->stencil ? plan->stencil->memory.bytes : 0;
 }
 
 /* The level of each row of L, in scratch: with holes a row may be on a later one than it could be. */
@@ -314,5 +327,58 @@ PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
                                    1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1));
   if (s->holes > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, ", %.0f of whose entries rows do not have", s->holes));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanLinesPay - whether the way along the lines of the stencil that was found is the shortest, and takes not too much
+   memory
+
+   Not Collective
+
+   Input Parameter:
+.  plan - the plan, with its stencil
+
+   Output Parameter:
+.  pay - whether it does
+
+   Note:
+   The ways through all levels are compared: where lines are short, most of this one is from tile to tile, and a
+   cluster has a shorter one if levels are narrow. Where rows have holes there may be fewer levels than on a grid
+   without, as of many small grids together. The constants are in kernels/tuning.h.
+*/
+PetscErrorCode PlanLinesPay(Plan *plan, PetscBool *pay)
+{
+  const Stencil       *s       = plan->stencil;
+  const double         entries = (double)plan->part[0] + (double)plan->part[1], padded = StencilLanes(s) * (1.0 + s->holes / PetscMax(1.0, entries));
+  int                 *level[2], levels[2]                                             = {s->levels, 0};
+  double               warps, other;
+  SyncILUDevicePattern p;
+
+  PetscFunctionBegin;
+  *pay = PETSC_FALSE;
+  if (padded > SYNCILU_STRUCT_PADDING * plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->holes > 0.0) {
+    PlanCall(PlanGetPattern(plan, &p));
+    PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_FALSE, PETSC_FALSE, level, levels));
+    PetscCall(PlanRestorePattern(plan, &p));
+  }
+  warps = PlanLevelWarps(plan, 0, (double)levels[0]);
+  other = levels[0] * (warps > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * warps));
+  *pay  = (PetscBool)(StencilTime(s) <= other);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What speaks for it. */
+PetscErrorCode StencilReason(const Plan *plan, char why[], size_t len)
+{
+  const Stencil *s         = plan->stencil;
+  const double   all       = (double)plan->part[0] + (double)plan->part[1] + s->holes;
+  char           holes[64] = "";
+
+  PetscFunctionBegin;
+  if (s->holes > 0.0) PetscCall(PetscSNPrintf(holes, sizeof(holes), ", of which they lack %.2g %%", 100.0 * s->holes / all));
+  PetscCall(
+    PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0], holes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,16 +8,20 @@
 #include "../../kernels/struct.h"
 
 struct _Stencil {
+  DeviceMemory memory;
   char         why[128]; /* why rows cannot be taken line by line, else empty */
   SyncILULines g;
   int          entries[2];                       /* of a row of L and of U */
   signed char  point[2][SYNCILU_STRUCT_MOST][3]; /* of these, by ascending columns */
   int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */
+  int         *present;                          /* see kernels/struct.h; NULL where rows have no holes */
   double       holes;                            /* entries of the stencil on the grid that rows do not have */
 };
 
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
-PETSC_INTERN void           StencilDescribe(const Plan *, Part, SyncILUDeviceStruct *, signed char[][2]);
+PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[][2]);
+PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool *);
+PETSC_INTERN PetscErrorCode StencilReason(const Plan *, char[], size_t);
 PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);
 PETSC_INTERN double         StencilTime(const Stencil *);
 PETSC_INTERN double         StencilLanes(const Stencil *);
