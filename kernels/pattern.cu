@@ -39,7 +39,7 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
 {
   constexpr int      ROWS  = SYNCILU_BLOCK / ROW_LANES;
   const int          sub   = threadIdx.x % ROW_LANES;
-  int                lower = 0, upper = 0, entries = 0, listed = 0;
+  int                lower = 0, upper = 0, entries = 0, listed = 0, heavy = 0;
   unsigned long long sum = 0;
   __shared__ int     place[ROWS]; /* of the diagonal in a long row */
 
@@ -73,6 +73,7 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
     if (mine && here == 0) atomicMin(&counts->missing, i);
     entries = max(entries, end - begin);
     if (end - begin <= most) listed = max(listed, end - begin);
+    heavy += sub == 0 && end - begin > SYNCILU_LIST_MOST;
     lower = max(lower, here - 1);
     upper = max(upper, end - begin - here);
     if (sub == 0 && here > 1) sum += here - 1;
@@ -94,12 +95,15 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
   const int of_listed = Max(s.max).Reduce(listed, cuda::maximum<int>());
   __syncthreads();
   const unsigned long long total = Sum(s.sum).Sum(sum);
+  __syncthreads();
+  const int count = (int)Sum(s.sum).Sum((unsigned long long)heavy);
   if (threadIdx.x == 0) {
     atomicMax(&counts->longest_row, row);
     atomicMax(&counts->longest_listed, of_listed);
     atomicMax(&counts->longest[0], l);
     atomicMax(&counts->longest[1], u);
     atomicAdd(&counts->entries, total);
+    if (count) atomicAdd(&counts->heavy, count);
   }
 }
 

@@ -96,8 +96,8 @@
    have up to 5.0 and 3.0 times the mean (meshes with two unknowns a point, some couplings of which are
    missing) it is 2.1 at 3,581 and 1.7 at 1,811. Where there are long rows (SYNCILU_LIST_MEANS) lists are taken in
    any case, with a warp for each other row below SYNCILU_NARROW_ROUNDS: with such a warp, and 64 rounds a level,
-   rows with hubs take 0.17 of the time by list, and a circuit (memplus, 306) 0.45, with 4 lanes 0.9; with a full
-   last row a 7-point grid takes 0.004 of it.
+   rows with hubs take 0.17 of the time by list, and a circuit (memplus, 306) 0.45, with 4 lanes 0.9, by latest levels
+   0.37; with a full last row a 7-point grid takes 0.004 of it.
 */
 #define SYNCILU_NARROW_ROUNDS      900
 #define SYNCILU_NARROW_ROUNDS_WIDE 20000
@@ -181,7 +181,8 @@
 
 /*
    Rows that may be left out of tiles for each of several reasons, and the classes of their length: from
-   SYNCILU_POLLS on, each of twice the length.
+   SYNCILU_POLLS on, each of twice the length. Of rows with more than SYNCILU_LIST_MOST entries a cluster may have so
+   many: with 38 of them it takes 1.16 times as long as ell (a circuit, memplus).
 */
 #define SYNCILU_OUTLIERS     32
 #define SYNCILU_TILE_CLASSES 5

@@ -94,6 +94,7 @@ typedef struct {
   int                missing;        /* the first row without diagonal; INT_MAX before */
   int                longest_row;    /* most entries of a row; this and all below are zero before */
   int                longest_listed; /* of those that are not long */
+  int                heavy;          /* rows of more than SYNCILU_LIST_MOST entries */
   int                longest[2];     /* most entries of a row of L and of U */
   unsigned long long entries;        /* of L */
 } SyncILUDeviceCounts;

@@ -284,6 +284,18 @@ static PetscErrorCode Hubs(PetscInt n, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same on both sides of the diagonal, and a few rows of many entries more. */
+static PetscErrorCode Circuit(PetscInt n, Entries *e)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    if (i >= 40) PetscCall(EnterBoth(e, i, i - 40));
+    for (PetscInt k = 1; k <= 30 && i % 32 == 0 && i >= k; k++) PetscCall(EnterBoth(e, i, i - k));
+    for (PetscInt k = 1; k <= 300 && i % 64 == 0; k++) PetscCall(EnterBoth(e, i, (i + 9 * k) % n));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Eight chains, whose levels are narrow, and in the middle a row of all entries before it, which so many
    warps share that a cluster sums it up from memory; the 160 rows behind it wait for it alone, in several
@@ -540,6 +552,7 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
   } built[] = {
     {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 5.0, 6.5, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
     {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
+    {"circuit",                   NULL,               Circuit,      {3000, 20000},   {"warps share", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
     {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
  /* rows that several warps share */
     {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 5.2, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },

@@ -97,7 +97,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   if (e->settings.backend == SYNCILU_BACKEND_AUTO) PlanCall(ChooseHost(plan, &d->triangle[PART_L], &d->triangle[PART_U], plan->unfit, sizeof(plan->unfit)));
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
   PlanCall(MakeRoom(d, Room(d)));
-  PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->factorization));
+  PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &d->factorization));
   /*
      what comes next is loaded, and what only the first factorization fills is taken, while auto can still
      turn to the host

@@ -357,6 +357,7 @@ struct _Factorization {
   const FactorOps  *ops;
   Plan             *plan;
   Triangle         *L;
+  const Triangle   *U;
   int               lanes;              /* logarithm of the lanes a row, as the view says */
   SyncILUSlicedRows wrows;              /* where the rows of W go; val NULL: to the pattern */
   double           *pivot, *sum, *size; /* see SyncILUDeviceFactor; the last two once they are needed */
@@ -364,6 +365,7 @@ struct _Factorization {
   /* products of two of the values are no numbers, which the next attempt must do without */
   PetscBool    wide;
   PetscBool    narrow;   /* auto has found that levels have few rows, each of which had better have a warp */
+  PetscBool    late;     /* rows are by their latest level, other than in the solve */
   char         why[160]; /* why it is not the strategy that was asked for or preferred */
   DeviceMemory memory;
   void        *data; /* the strategy's */
@@ -377,7 +379,7 @@ PETSC_INTERN PetscErrorCode ChooseSolve(Plan *, const SolveOps **);
 PETSC_INTERN PetscErrorCode ChooseInodes(const Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode ChooseNarrow(Plan *, const SolveOps **, char[], size_t);
 PETSC_INTERN PetscErrorCode ChooseLines(Plan *, const SolveOps **, char[], size_t);
-PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, Factorization *);
+PETSC_INTERN PetscErrorCode FactorizationCreate(Plan *, Triangle *, const Triangle *, Factorization *);
 PETSC_INTERN PetscErrorCode FactorizationDestroy(Factorization *);
 
 /* factor_rows.c: what the factorizations by rows share. */

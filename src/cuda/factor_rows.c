@@ -6,6 +6,20 @@
 #include "../../kernels/storage.h"
 
 /*
+   Whether rows go by latest levels. Long rows should begin early, while others are at work on what they need: where
+   levels are narrow, what they do not need had better come behind them. On a symmetric pattern that is the order of
+   U from its end, if U has its own earliest levels.
+*/
+static PetscBool Late(const Factorization *f)
+{
+  const Plan  *plan = f->plan;
+  const Order *U    = &f->U->order;
+
+  if (!f->narrow || plan->counts.longest_row <= plan->counts.longest_listed || plan->settings->analysis != SYNCILU_ANALYSIS_AUTO) return PETSC_FALSE;
+  return (PetscBool)(plan->symmetric && !plan->reversed && U->row && !U->tiles && !U->blocks && !U->inodes && !U->lines && !U->numerical);
+}
+
+/*
    The order of the rows: that of the triangle of L, unless it is by tiles, blocks, inodes or lines, since the rows of
    a warp must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
    warp has rows of like length.
@@ -32,6 +46,9 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
       bits = SYNCILU_WIDTH_BITS;
     }
     PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, bits, order));
+  } else if (Late(f)) {
+    PlanCall(OrderReverse(plan, &f->memory, &f->U->order, order));
+    f->late = PETSC_TRUE;
   } else *order = f->L->order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -136,8 +136,9 @@ PetscErrorCode PlanMayBeNarrow(Plan *plan, PetscBool inodes, PetscBool *may)
 PetscErrorCode PlanIsNarrow(Plan *plan, PetscBool inodes, double slices[2], PetscBool *narrow)
 {
   const PetscBool tiled = plan->tiled, reversed = plan->reversed;
-  const int       mark = plan->scratch.n;
-  PetscBool       wide = PETSC_FALSE;
+  const int       mark  = plan->scratch.n;
+  const PetscBool heavy = (PetscBool)(plan->counts.heavy > SYNCILU_OUTLIERS);
+  PetscBool       wide  = heavy;
 
   PetscFunctionBegin;
   plan->tiled = PETSC_FALSE;
@@ -157,13 +158,14 @@ PetscErrorCode PlanIsNarrow(Plan *plan, PetscBool inodes, double slices[2], Pets
   *narrow = (PetscBool)!wide;
   if (!wide) PetscFunctionReturn(PETSC_SUCCESS);
   if (tiled) {
-    plan->tiled = PETSC_TRUE;
+    plan->tiled    = PETSC_TRUE;
+    plan->reversed = reversed;
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
     PlanForgetLevels(plan);
-  } else if (reversed != plan->reversed) {
+  } else if (reversed != plan->reversed && !heavy) {
     plan->levels[1] = plan->levels[0];
+    plan->reversed  = reversed;
     PlanLaunch(SyncILUKernelLevelsReverse(plan->pattern.n, plan->levels[0], plan->level[0], plan->level[1], plan->stream));
   }
-  plan->reversed = reversed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -212,7 +212,9 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
   }
   PlanCall(PlanIsNarrow(plan, inodes, slices, &narrow));
   if (narrow) *ops = &SyncILUSolveClusterOps;
-  if (narrow || !why[0])
+  if (!narrow && !why[0] && plan->counts.heavy > SYNCILU_OUTLIERS)
+    PetscCall(PetscSNPrintf(why, len, "%d rows have more than %d entries, for which a cluster has too few warps", plan->counts.heavy, SYNCILU_LIST_MOST));
+  else if (narrow || !why[0])
     PetscCall(PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which %s", slices[0], slices[1],
                             narrow ? "a cluster goes through faster" : "suit no cluster"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -261,17 +263,18 @@ static PetscErrorCode ChooseSearch(Plan *plan, const Triangle *L, PetscBool *nar
 }
 
 /* What speaks for the strategy that auto has found, where nothing was said against others. */
-static PetscErrorCode Reason(const Plan *plan, const Triangle *L, const FactorOps *ops, char why[], size_t len)
+static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
 {
+  const Plan  *plan = f->plan;
   const double n = (double)PetscMax(1, plan->pattern.n), mean = (double)plan->nnz / n;
-  const int    levels = L->order.lines ? plan->stencil->levels : plan->tiled ? UNKNOWN : plan->levels[0];
+  const int    levels = f->L->order.lines ? plan->stencil->levels : plan->tiled ? UNKNOWN : plan->levels[0];
 
   PetscFunctionBegin;
-  if (ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
-  else if (ops->type != SYNCILU_UPDATE_LIST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
+  else if (f->ops->type != SYNCILU_UPDATE_LIST) PetscFunctionReturn(PETSC_SUCCESS);
   else if (plan->counts.longest_row > plan->counts.longest_listed)
-    PetscCall(
-      PetscSNPrintf(why, len, "rows have %.3g entries in the mean, and the longest one, which several warps share, has %d", mean, plan->counts.longest_row));
+    PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean, and the longest one, which several warps share, has %d%s", mean,
+                            plan->counts.longest_row, f->late ? "; by latest level" : ""));
   else if (levels > 0) PetscCall(PetscSNPrintf(why, len, "levels have %.3g rows of %.3g entries in the mean", n / levels, mean));
   else PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean", mean));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -284,7 +287,7 @@ static PetscErrorCode Reason(const Plan *plan, const Triangle *L, const FactorOp
 
    Input Parameters:
 +  plan - the plan
--  L    - the triangle that will be solved with
+-  L, U - the triangles that will be solved with
 
    Output Parameter:
 .  f - the factorization, whose why says what was wrong with the strategy that is asked for, or that auto prefers
@@ -295,7 +298,7 @@ static PetscErrorCode Reason(const Plan *plan, const Triangle *L, const FactorOp
    adapt, which takes every pattern. One that finds no memory for its plan is followed by the next one too:
    adapt takes the least.
 */
-PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
+PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, Factorization *f)
 {
   const SyncILUUpdate asked = plan->settings->update;
   const PetscBool     any   = (PetscBool)(asked == SYNCILU_UPDATE_AUTO || asked == SYNCILU_UPDATE_LIST);
@@ -305,6 +308,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
   PetscCall(PetscMemzero(f, sizeof(*f)));
   f->plan = plan;
   f->L    = L;
+  f->U    = U;
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->pattern.n * plan->size, &f->pivot));
   mark = f->memory.n;
   for (int u = 0; SyncILUCUDAUpdates[u]; u++) {
@@ -335,7 +339,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, Factorization *f)
     if (!f->why[0]) PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
   }
   PetscCheck(f->ops, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: the CUDA backend has no such strategy", SyncILUUpdates[asked]);
-  if (asked == SYNCILU_UPDATE_AUTO && !f->why[0]) PetscCall(Reason(plan, L, f->ops, f->why, sizeof(f->why)));
+  if (asked == SYNCILU_UPDATE_AUTO && !f->why[0]) PetscCall(Reason(f, f->why, sizeof(f->why)));
   plan->taken += f->memory.bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
