@@ -207,13 +207,14 @@
 #define SYNCILU_STEP 20
 
 /*
-   Nanoseconds from level to level where slices end with levels, and in a cluster; the levels of L and U
+   Nanoseconds from level to level where slices end with levels, in a cluster, and of inodes; the levels of L and U
    together that a block multicolor ordering has about (README.md has them for eleven meshes); bytes a second
    that a solve moves; how many times the time of that ordering the present one must take for the view to name
    it; and the mean entries of a row up to which it does.
 */
 #define SYNCILU_HOP_BY_LEVEL   450
 #define SYNCILU_HOP_CLUSTER    170
+#define SYNCILU_HOP_INODES     590
 #define SYNCILU_BMC_LEVELS     200
 #define SYNCILU_BANDWIDTH      3e12
 #define SYNCILU_ADVISE         4

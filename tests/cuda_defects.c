@@ -552,7 +552,7 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
   } built[] = {
     {"hubs",                      NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 5.0, 6.5, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
     {"hubs in numerical order",   NULL,               Hubs,         {3000, 20000},   {NULL, NULL, 4.1, 5.2, SYNCILU_ANALYSIS_NONE, SYNCILU_SOLVE_AUTO}         },
-    {"circuit",                   NULL,               Circuit,      {3000, 20000},   {"warps share", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+    {"circuit",                   NULL,               Circuit,      {3000, 100000},  {"warps share", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
     {"spine",                     NULL,               Spine,        {8000, 20000},   {NULL, NULL, 3.0, 5.25, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}        },
  /* rows that several warps share */
     {"gate",                      NULL,               Gate,         {5000, 20000},   {"a cluster", NULL, 5.2, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}  },

@@ -156,6 +156,11 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
     PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
     for (;; f->lanes--) {
       PlanCall(Write(f, l, p, lower, rounds, turn, used, why, len));
+      if (f->late && !l->rows.task && !l->longs.unfit) { /* rows that share a warp must be of one level, which that order does not name */
+        f->late       = PETSC_FALSE;
+        l->rows.order = f->L->order;
+        PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
+      }
       if (l->rows.task || l->longs.unfit || !l->rows.order.key || plan->settings->vector_size || f->lanes == 2) break;
       if ((SYNCILU_BLOCK_FACTOR >> (f->lanes - 1)) * row > SYNCILU_SHARED_BYTES) break;
     }

@@ -57,13 +57,12 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
   CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
   PlanLaunch(SyncILUKernelLongUpdates(p, columns, r->ubegin, r->order.row, r->tasks - slices, longs, begin, sum, NULL, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &updates, sum, sizeof(updates)));
-  bytes    = (double)updates * sizeof(*update) + (double)l->entries * (sizeof(int) + sizeof(double));
-  l->unfit = (PetscBool)(updates > (unsigned long long)INT_MAX || bytes > limit);
-  if (l->unfit) {
-    PetscCall(PetscStrncpy(why, "lists of updates of the longest rows would take more memory than the default strategy may", len));
-    if (updates > (unsigned long long)INT_MAX) PetscCall(PetscStrncpy(why, "the longest rows have more updates than an index can count", len));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  bytes = (double)updates * sizeof(*update) + (double)l->entries * (sizeof(int) + sizeof(double) + 3.0 * sizeof(double) / SYNCILU_LONG_ROOM) +
+          (double)r->tasks * sizeof(*r->task);
+  l->unfit = (PetscBool)(updates > (unsigned long long)INT_MAX);
+  if (l->unfit) PetscCall(PetscStrncpy(why, "the longest rows have more updates than an index can count", len));
+  else if (bytes > limit) PetscCall(PetscStrncpy(why, "lists of updates of the longest rows would take more memory than the default strategy may", len));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanOffsets(plan, entries, begin, NULL));
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)(updates + 1) * sizeof(*update), &update)); /* one at least: NULL is for the count */
   PlanLaunch(SyncILUKernelLongUpdates(p, columns, r->ubegin, r->order.row, r->tasks - slices, longs, begin, sum, update, plan->stream));

@@ -44,8 +44,9 @@ static PetscErrorCode TilesMayBeNarrow(Plan *plan, PetscBool *may)
 }
 
 /*
-   Whether a matrix whose rows wait by inodes may be for a cluster, in which they do not: only where levels have
-   very few rows. Levels of the inodes are what the other strategy needs, too.
+   Whether a matrix whose rows wait by inodes may be for a cluster, in which they do not: only where an inode has so
+   few rows that their levels take it less, and where levels have very few rows. Levels of the inodes are what the
+   other strategy needs, too.
 */
 static PetscErrorCode InodesMayBeNarrow(Plan *plan, PetscBool *may)
 {
@@ -53,6 +54,8 @@ static PetscErrorCode InodesMayBeNarrow(Plan *plan, PetscBool *may)
   int         *level, levels;
 
   PetscFunctionBegin;
+  *may = PETSC_FALSE;
+  if (plan->inode * SYNCILU_HOP_CLUSTER > SYNCILU_HOP_INODES) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanInodes(plan));
   InodesCall(PlanGetLevels(plan->inodes, PART_L, &level, &levels));
   plan->inodes->level[0] = level;
