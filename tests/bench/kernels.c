@@ -188,7 +188,9 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
     PetscCall(AddStrategy(bench, text, vector_size, analysis));
   }
   for (int k = 0; k < all.nsolves; k++) {
-    PetscCall(PetscSNPrintf(text, sizeof(text), "auto/%s/%s", SyncILUSolves[all.solve[k]], SyncILUAnalyses[SYNCILU_ANALYSIS_ASAP]));
+    const SyncILUAnalysis order = all.solve[k] == SYNCILU_SOLVE_STRUCT ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP; /* lines go in no other */
+
+    PetscCall(PetscSNPrintf(text, sizeof(text), "auto/%s/%s", SyncILUSolves[all.solve[k]], SyncILUAnalyses[order]));
     PetscCall(AddStrategy(bench, text, vector_size, analysis));
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(orders); k++) {
