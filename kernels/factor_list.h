@@ -13,7 +13,8 @@ extern "C" {
 /*
    Most is the most entries of a row that has lists. Rounds counts the rounds of each row for 4, 8, 16 and 32
    lanes, searching with 1 << lanes of them; or, with rounds NULL, it adds those for 4 of one row of every
-   stride to sum. Widths takes from these the rounds of each task (into its width and width[task]), and adds
+   stride to sum. some receives by entry of the pattern whether that reference row has updates, NULL: nothing does; Lists
+   skips the others. Widths takes from these the rounds of each task (into its width and width[task]), and adds
    them to sum unless that is NULL. Lists writes the updates at the offset of the task, turn as in
    SyncILUDeviceFactor; update is filled with 0xffff before, source with 0.
 */
