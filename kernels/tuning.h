@@ -277,6 +277,13 @@
 #define SYNCILU_RHS_MAX   32
 
 /*
+   Rows of a level in the mean from which on, and bytes of all solutions beyond which, a launch solves for no more
+   right-hand sides than a lane does.
+*/
+#define SYNCILU_RHS_ROWS  10000
+#define SYNCILU_RHS_CACHE 32e6
+
+/*
    Entries a lane takes of a row with more than SYNCILU_LONG_ROW times the usual: such rows get a warp of
    their own.
 */

@@ -325,22 +325,38 @@ static PetscErrorCode MakeStage(CUDA *d, size_t want)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   How many of the right-hand sides to solve for in one launch. Together they read the matrix once, and share the
+   way from level to level; but where their solutions do not fit the cache, each entry takes another line from
+   memory, and where levels have many rows it is that which counts.
+*/
+static PetscInt Together(const CUDA *d, const Triangle *first, const Triangle *second, PetscInt nrhs)
+{
+  const double rows  = PetscMin(first->order.level_rows, second->order.level_rows);
+  const double bytes = (double)d->plan.pattern.n * (double)d->plan.size * (double)PetscMin(nrhs, SYNCILU_RHS_MAX);
+
+  return rows >= SYNCILU_RHS_ROWS && bytes > SYNCILU_RHS_CACHE ? SYNCILU_RHS_BLOCK : SYNCILU_RHS_MAX;
+}
+
 static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
                             PetscMemType mem)
 {
   CUDA           *d    = (CUDA *)e->data;
   Plan           *plan = &d->plan;
   const PetscBool host = (PetscBool)PetscMemTypeHost(mem), transposed = (PetscBool)(trans == SYNCILU_TRANS);
-  const size_t    n = (size_t)plan->pattern.n, blocks = (size_t)(nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK;
-  const size_t    want  = nrhs > 1 ? PetscMin(blocks * SYNCILU_RHS_BLOCK, (size_t)SYNCILU_RHS_MAX) : 1;
+  const size_t    n     = (size_t)plan->pattern.n;
   const Triangle *first = &d->triangle[transposed ? PART_UT : PART_L], *second = &d->triangle[transposed ? PART_LT : PART_U];
+  PetscInt        most;
+  size_t          want; /* right-hand sides that x has room for */
 
   PetscFunctionBegin;
   if (transposed) PlanCall(PrepareTransposes(d));
+  most = Together(d, first, second, nrhs);
+  want = nrhs > 1 ? (size_t)PetscMin((nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK * SYNCILU_RHS_BLOCK, most) : 1;
   PlanCall(MakeRoom(d, Room(d) * want));
-  if (host) PlanCall(MakeStage(d, n * (size_t)PetscMin(nrhs, SYNCILU_RHS_MAX)));
-  for (PetscInt r = 0; r < nrhs; r += SYNCILU_RHS_MAX) {
-    const PetscInt     some = PetscMin(nrhs - r, SYNCILU_RHS_MAX);
+  if (host) PlanCall(MakeStage(d, n * (size_t)PetscMin(nrhs, most)));
+  for (PetscInt r = 0; r < nrhs; r += most) {
+    const PetscInt     some = PetscMin(nrhs - r, most);
     const PetscScalar *from = b + (size_t)r * (size_t)ldb;
     PetscScalar       *to   = x + (size_t)r * (size_t)ldx;
 
