@@ -12,35 +12,89 @@ using namespace syncilu;
 namespace
 {
 
-/* The table of this lane's row, in the memory that the launch has given to the block. */
-template <int LG>
-__device__ __forceinline__ ColumnTable table_of_row(int bits)
-{
-  extern __shared__ __align__(16) unsigned char shared[];
+/* How the columns of a row are found: by searches, by searches behind a filter, or in a table. */
+enum Lookup {
+  SEARCHED,
+  FILTERED,
+  TABLED
+};
 
-  return ColumnTable(shared + (threadIdx.x >> LG) * SyncILUTableBytes(bits), bits);
+/* Whether rows of at most so many entries have filters. */
+__host__ __device__ __forceinline__ bool filtered(int most)
+{
+  return most >= SYNCILU_TABLE_FILTER;
+}
+
+/* Where a filter keeps most columns away, half the places do. */
+__host__ __device__ __forceinline__ int table_bits(int most)
+{
+  return SyncILUTableBits(most) - (filtered(most) ? 1 : 0);
+}
+
+/* Bytes of shared memory that a row has. */
+__host__ __device__ __forceinline__ size_t row_bytes(Lookup how, int most)
+{
+  switch (how) {
+  case SEARCHED:
+    return 0;
+  case FILTERED:
+    return SyncILUFilterBytes(SYNCILU_TABLE_FILTER_ALONE);
+  default:
+    return SyncILUTableBytes(table_bits(most)) + (filtered(most) ? SyncILUFilterBytes(table_bits(most)) : 0);
+  }
+}
+
+/* What says where the columns of this lane's row are, in the memory that the launch has given to the block. */
+template <int LG, Lookup HOW>
+__device__ __forceinline__ ColumnTable table_of_row(int most, const int *__restrict__ columns, int count)
+{
+  ColumnTable table;
+
+  if constexpr (HOW != SEARCHED) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    unsigned char *const                          own = shared + (threadIdx.x >> LG) * row_bytes(HOW, most);
+
+    if (HOW == TABLED) table = ColumnTable(own, table_bits(most), filtered(most));
+    else table = ColumnTable::filter_alone(own, SYNCILU_TABLE_FILTER_ALONE);
+    table.fill(columns, count, (int)(threadIdx.x & (Shape<LG>::LANES - 1)), Shape<LG>::LANES);
+  }
+  return table;
 }
 
 /*
-   Bytes of the tables of a block, if they fit shared memory and rows have so many lanes that they are worth
-   it.
+   A table if those of a block fit shared memory, and rows have so many lanes that they are worth it; a filter
+   where some rows are long.
 */
-size_t tables_bytes(int lanes, int most)
+Lookup lookup(int lanes, int most)
 {
-  const size_t bytes = (SYNCILU_BLOCK >> lanes) * SyncILUTableBytes(SyncILUTableBits(most));
+  const size_t bytes = (SYNCILU_BLOCK >> lanes) * row_bytes(TABLED, most);
 
-  return lanes >= SYNCILU_TABLE_LANES && most <= SYNCILU_TABLE_MOST && bytes <= SYNCILU_SHARED_BYTES ? bytes : 0;
+  if (lanes >= SYNCILU_TABLE_LANES && most <= SYNCILU_TABLE_MOST && bytes <= SYNCILU_SHARED_BYTES) return TABLED;
+  return filtered(most) ? FILTERED : SEARCHED;
+}
+
+/* Calls what(how) with what lookup() says as a constant of the compiler. */
+template <typename What>
+cudaError_t with_lookup(int lanes, int most, What what)
+{
+  switch (lookup(lanes, most)) {
+  case SEARCHED:
+    return what(std::integral_constant<Lookup, SEARCHED>());
+  case FILTERED:
+    return what(std::integral_constant<Lookup, FILTERED>());
+  default:
+    return what(std::integral_constant<Lookup, TABLED>());
+  }
 }
 
 /*
    The updates of each row by each of its reference rows, in rounds. Rounds counts those of a row for 4, 8, 16
    and 32 lanes, the four of them in one, and some says by entry of the pattern whether there are any; or it sums up
-   those for 4 lanes over one row of every `stride`. Long rows have none. With TABLE, the columns of each row are
-   in a table of so many bits.
+   those for 4 lanes over one row of every `stride`. Long rows have none.
 */
-template <int LG, bool TABLE>
+template <int LG, Lookup HOW>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  rounds_kernel(SyncILUDevicePattern p, int most, int bits, int stride, int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
+  rounds_kernel(SyncILUDevicePattern p, int most, int stride, int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
 {
   constexpr int     T      = Shape<LG>::LANES;
   const long long   i      = (global_thread() >> LG) * stride;
@@ -48,10 +102,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const bool        active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= most;
   const int         begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int4              n     = {0, 0, 0, 0};
-  const ColumnTable table = TABLE ? table_of_row<LG>(bits) : ColumnTable();
+  const ColumnTable table = table_of_row<LG, HOW>(most, p.col + begin, end - begin);
 
-  if (TABLE) table.fill(p.col + begin, end - begin, sub, T);
-  each_update<LG, TABLE>(
+  each_update<LG, HOW == TABLED>(
     p, nullptr, nullptr, begin, nl, end, table, [](int, const Common &, int, int, int) {},
     [&](int s, int updates) {
       if (some && s >= 0 && sub == 0) some[begin + s] = updates > 0;
@@ -86,11 +139,10 @@ __global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, co
   }
 }
 
-template <int LG, bool TABLE>
+template <int LG, Lookup HOW>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  list_kernel(SyncILUDevicePattern p, int most, int bits, const int *__restrict__ order, const unsigned char *__restrict__ turn,
-              const unsigned char *__restrict__ some, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update,
-              unsigned char *__restrict__ source)
+  list_kernel(SyncILUDevicePattern p, int most, const int *__restrict__ order, const unsigned char *__restrict__ turn, const unsigned char *__restrict__ some,
+              int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
   const long long t = global_thread() >> 5;
@@ -102,10 +154,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const bool         active = r < d.shape >> 3 && p.ptr[i + 1] - p.ptr[i] <= most;
   const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int                rounds = 0;
-  const ColumnTable  table  = TABLE ? table_of_row<LG>(bits) : ColumnTable();
+  const ColumnTable  table  = table_of_row<LG, HOW>(most, p.col + begin, end - begin);
 
-  if (TABLE) table.fill(p.col + begin, end - begin, (int)(threadIdx.x & (T - 1)), T);
-  each_update<LG, TABLE>(
+  each_update<LG, HOW == TABLED>(
     p, turn, some, begin, nl, end, table,
     [&](int s, const Common &both, int e, int u, int q) {
       const size_t round = (size_t)d.offset + rounds + q / T;
@@ -131,15 +182,15 @@ cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists 
 cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int *rounds, unsigned char *some, unsigned long long *sum,
                                     cudaStream_t stream)
 {
-  const size_t bytes = tables_bytes(lanes, most);
-
   if (!p.n) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
-    const unsigned grid = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
+    return with_lookup(lanes, most, [&](auto how) {
+      const unsigned grid  = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
+      const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
 
-    if (bytes) rounds_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, SyncILUTableBits(most), stride, (int4 *)rounds, some, sum);
-    else rounds_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, most, 0, stride, (int4 *)rounds, some, sum);
-    return cudaGetLastError();
+      rounds_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, stride, (int4 *)rounds, some, sum);
+      return cudaGetLastError();
+    });
   });
 }
 
@@ -152,14 +203,15 @@ cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *ord
 cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some, int tasks,
                                const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
-  const size_t   bytes = tables_bytes(lanes, most);
-  const unsigned grid  = blocks_for(32ll * tasks, SYNCILU_BLOCK);
-
   if (!tasks) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
-    if (bytes) list_kernel<lg, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, SyncILUTableBits(most), order, turn, some, tasks, task, update, source);
-    else list_kernel<lg, false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, most, 0, order, turn, some, tasks, task, update, source);
-    return cudaGetLastError();
+    return with_lookup(lanes, most, [&](auto how) {
+      const unsigned grid  = blocks_for(32ll * tasks, SYNCILU_BLOCK);
+      const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
+
+      list_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, order, turn, some, tasks, task, update, source);
+      return cudaGetLastError();
+    });
   });
 }
 

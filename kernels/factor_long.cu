@@ -4,6 +4,7 @@
 #include "factor_long.h"
 #include "entries.cuh"
 #include "launch.cuh"
+#include "table.cuh"
 #include "tuning.h"
 
 using namespace syncilu;
@@ -55,6 +56,35 @@ __global__ void long_tasks_kernel(SyncILUDevicePattern p, int most, const int *_
 }
 
 /*
+   A bit for each of so many places to which the columns of a row are hashed, in shared memory: most rows of an
+   entry's column are not in the row, and their places are free. One that is not filled lets all pass.
+*/
+struct Filter {
+  static constexpr int BITS = 15, WORDS = 1 << (BITS - 5);
+
+  unsigned *word;
+
+  static __device__ __forceinline__ unsigned place(int k) { return ColumnTable::hash(k) >> (32 - BITS); }
+  __device__ __forceinline__ bool            may_have(int k) const { return word[place(k) >> 5] >> (place(k) & 31) & 1; }
+
+  /* By all threads of a block, for the entries [begin, end) of the pattern. */
+  __device__ __forceinline__ void fill(const int *__restrict__ col, int begin, int end) const
+  {
+    const bool useful = end - begin <= 1 << (BITS - 2); /* of more, too many find no free place */
+
+    __syncthreads(); /* nobody looks for the last row's any more */
+    for (int w = (int)threadIdx.x; w < WORDS; w += SYNCILU_BLOCK) word[w] = useful ? 0 : ~0u;
+    __syncthreads(); /* all places are free */
+    for (int e = begin + (int)threadIdx.x; e < end && useful; e += SYNCILU_BLOCK) {
+      const unsigned at = place(col[e]);
+
+      atomicOr(word + (at >> 5), 1u << (at & 31));
+    }
+    __syncthreads(); /* the columns are there for the other threads */
+  }
+};
+
+/*
    Where the updates of an entry come from: rows k that are in the row left of the entry, and in the entry's
    column. Looked through is the shorter of the two lists, in ascending order of k; the other one is searched.
 */
@@ -64,12 +94,15 @@ struct Sources {
 
   __device__ __forceinline__ int candidates() const { return min(left, above); }
 
-  /* Candidate q: its number in the row and in the column, if it is in both. */
-  __device__ __forceinline__ bool find(int q, int *in_row, int *in_column) const
+  /* Candidate q: its number in the row and in the column, if it is in both; filter is that of the row. */
+  __device__ __forceinline__ bool find(const Filter &filter, int q, int *in_row, int *in_column) const
   {
     if (above <= left) {
+      const int k = column[q];
+
+      if (!filter.may_have(k)) return false;
       *in_column = q;
-      *in_row    = search_ascending(row, left, column[q]);
+      *in_row    = search_ascending(row, left, k);
     } else {
       *in_row    = q;
       *in_column = search_ascending(column, above, row[q]);
@@ -100,20 +133,22 @@ __device__ __forceinline__ Sources sources_of(const SyncILUDevicePattern &p, con
 }
 
 /*
-   The updates of the entries of one task a block: of each entry by some lanes, or by all threads where it has
-   many candidates. They are written in the order of their candidates, which lanes count.
+   The updates of the entries of some tasks a block: of each entry by some lanes, or by all threads where it has
+   many candidates. They are written in the order of their candidates, which lanes count; tasks for which none
+   were counted are done.
 */
 template <bool WRITE>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  long_updates_kernel(SyncILUDevicePattern p, SyncILUDeviceTriangle columns, const int *__restrict__ upper, const int *__restrict__ order,
+  long_updates_kernel(SyncILUDevicePattern p, SyncILUDeviceTriangle columns, const int *__restrict__ upper, const int *__restrict__ order, int tasks,
                       const SyncILUSlice *__restrict__ task, int *__restrict__ begin, unsigned long long *sum, SyncILULongUpdate *__restrict__ update)
 {
-  constexpr int      WARPS = SYNCILU_BLOCK / 32;
-  __shared__ int     hits[WARPS];
-  const SyncILUSlice d = task[blockIdx.x];
-  const int          i = order[d.first], first = d.width * SYNCILU_LONG_ENTRIES, end = min(first + SYNCILU_LONG_ENTRIES, p.ptr[i + 1] - p.ptr[i]);
-  const int          lane = threadIdx.x & 31, sub = lane & (ROW_LANES - 1), warp = threadIdx.x >> 5;
-  const unsigned     below = (1u << lane) - 1, group = ((1u << ROW_LANES) - 1) << (lane - sub);
+  constexpr int       WARPS = SYNCILU_BLOCK / 32;
+  __shared__ int      hits[WARPS];
+  __shared__ unsigned filter_words[Filter::WORDS];
+  const Filter        filter = {filter_words};
+  const int           lane = threadIdx.x & 31, sub = lane & (ROW_LANES - 1), warp = threadIdx.x >> 5;
+  const unsigned      below = (1u << lane) - 1, group = ((1u << ROW_LANES) - 1) << (lane - sub);
+  int                 filled = -1; /* the row that the filter is for */
 
   auto write = [&](const Sources &s, size_t to, int in_row, int in_column) {
     const int k = s.row[in_row], at = columns.src[(s.column - columns.col) + in_column];
@@ -122,51 +157,62 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
     update[to].at     = upper ? upper[k] + at - p.diag[k] - 1 : at;
   };
 
-  for (int e = first + (int)threadIdx.x / ROW_LANES; __any_sync(FULL, e < end); e += SYNCILU_BLOCK / ROW_LANES) {
-    const Sources s     = sources_of(p, columns, i, e);
-    const int     count = e < end && s.candidates() < SYNCILU_ROW_LONG ? s.candidates() : 0;
-    int           n     = 0;
+  for (int t = (int)blockIdx.x * SYNCILU_LONG_TASKS; t < min(((int)blockIdx.x + 1) * SYNCILU_LONG_TASKS, tasks); t++) {
+    const SyncILUSlice d = task[t];
+    const int          i = order[d.first], first = d.width * SYNCILU_LONG_ENTRIES, end = min(first + SYNCILU_LONG_ENTRIES, p.ptr[i + 1] - p.ptr[i]);
 
-    for (int q = sub; __any_sync(FULL, q - sub < count); q += ROW_LANES) {
-      int            in_row = 0, in_column = 0;
-      const bool     hit = q < count && s.find(q, &in_row, &in_column);
-      const unsigned all = __ballot_sync(FULL, hit) & group;
+    if (first >= end || (WRITE && begin[d.offset + first] == begin[d.offset + end])) continue;
+    if (i != filled) filter.fill(p.col, p.ptr[i], p.diag[i]);
+    filled    = i;
+    bool many = false; /* candidates, for all threads together */
+    for (int e = first + (int)threadIdx.x / ROW_LANES; __any_sync(FULL, e < end); e += SYNCILU_BLOCK / ROW_LANES) {
+      const Sources s     = sources_of(p, columns, i, e);
+      const int     count = e < end && s.candidates() < SYNCILU_ROW_LONG ? s.candidates() : 0;
+      int           n     = 0;
 
-      if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + n + __popc(all & below), in_row, in_column);
-      n += __popc(all);
-    }
-    if (!WRITE) {
-      const bool     mine = e < end && sub == 0 && s.candidates() < SYNCILU_ROW_LONG;
-      const unsigned all  = __reduce_add_sync(FULL, mine ? (unsigned)n : 0u);
+      many |= e < end && s.candidates() >= SYNCILU_ROW_LONG;
+      for (int q = sub; __any_sync(FULL, q - sub < count); q += ROW_LANES) {
+        int            in_row = 0, in_column = 0;
+        const bool     hit = q < count && s.find(filter, q, &in_row, &in_column);
+        const unsigned all = __ballot_sync(FULL, hit) & group;
 
-      if (mine) begin[d.offset + e] = n;
-      if (lane == 0 && all) atomicAdd(sum, (unsigned long long)all);
-    }
-  }
-  for (int e = first; e < end; e++) {
-    const Sources s     = sources_of(p, columns, i, e);
-    const int     count = s.candidates();
-    int           n     = 0;
-
-    if (count < SYNCILU_ROW_LONG) continue;
-    for (int q0 = 0; q0 < count; q0 += SYNCILU_BLOCK) {
-      const int      q      = q0 + (int)threadIdx.x;
-      int            in_row = 0, in_column = 0, before = n;
-      const bool     hit = q < count && s.find(q, &in_row, &in_column);
-      const unsigned all = __ballot_sync(FULL, hit);
-
-      if (lane == 0) hits[warp] = __popc(all);
-      __syncthreads();
-      for (int w = 0; w < WARPS; w++) {
-        if (w < warp) before += hits[w];
-        n += hits[w];
+        if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + n + __popc(all & below), in_row, in_column);
+        n += __popc(all);
       }
-      __syncthreads(); /* before the next round's are written */
-      if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + before + __popc(all & below), in_row, in_column);
+      if (!WRITE) {
+        const bool     mine = e < end && sub == 0 && s.candidates() < SYNCILU_ROW_LONG;
+        const unsigned all  = __reduce_add_sync(FULL, mine ? (unsigned)n : 0u);
+
+        if (mine) begin[d.offset + e] = n;
+        if (lane == 0 && all) atomicAdd(sum, (unsigned long long)all);
+      }
     }
-    if (!WRITE && threadIdx.x == 0) {
-      begin[d.offset + e] = n;
-      atomicAdd(sum, (unsigned long long)n);
+    if (!__syncthreads_or(many)) continue;
+    for (int e = first; e < end; e++) {
+      const Sources s     = sources_of(p, columns, i, e);
+      const int     count = s.candidates();
+      int           n     = 0;
+
+      if (count < SYNCILU_ROW_LONG) continue;
+      for (int q0 = 0; q0 < count; q0 += SYNCILU_BLOCK) {
+        const int      q      = q0 + (int)threadIdx.x;
+        int            in_row = 0, in_column = 0, before = n;
+        const bool     hit = q < count && s.find(filter, q, &in_row, &in_column);
+        const unsigned all = __ballot_sync(FULL, hit);
+
+        if (lane == 0) hits[warp] = __popc(all);
+        __syncthreads();
+        for (int w = 0; w < WARPS; w++) {
+          if (w < warp) before += hits[w];
+          n += hits[w];
+        }
+        __syncthreads(); /* before the next round's are written */
+        if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + before + __popc(all & below), in_row, in_column);
+      }
+      if (!WRITE && threadIdx.x == 0) {
+        begin[d.offset + e] = n;
+        atomicAdd(sum, (unsigned long long)n);
+      }
     }
   }
 }
@@ -188,8 +234,10 @@ cudaError_t SyncILUKernelLongTasks(SyncILUDevicePattern p, int most, const int *
 cudaError_t SyncILUKernelLongUpdates(SyncILUDevicePattern p, SyncILUDeviceTriangle columns, const int *upper, const int *order, int tasks,
                                      const SyncILUSlice *tasks_long, int *begin, unsigned long long *sum, SyncILULongUpdate *update, cudaStream_t stream)
 {
+  const unsigned grid = blocks_for(tasks, SYNCILU_LONG_TASKS);
+
   if (!tasks) return cudaSuccess;
-  if (update) long_updates_kernel<true><<<(unsigned)tasks, SYNCILU_BLOCK, 0, stream>>>(p, columns, upper, order, tasks_long, begin, sum, update);
-  else long_updates_kernel<false><<<(unsigned)tasks, SYNCILU_BLOCK, 0, stream>>>(p, columns, upper, order, tasks_long, begin, sum, update);
+  if (update) long_updates_kernel<true><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, columns, upper, order, tasks, tasks_long, begin, sum, update);
+  else long_updates_kernel<false><<<grid, SYNCILU_BLOCK, 0, stream>>>(p, columns, upper, order, tasks, tasks_long, begin, sum, update);
   return cudaGetLastError();
 }

@@ -117,7 +117,8 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
    the reference row, the candidates, the two entries as in find(), q updates by that reference row before it.
    Then calls done(s, updates), with s -1 for a row that has no more reference rows. The lanes of a row look up T
    reference rows at once, and the columns of U' ahead: nearly all of the time is the way to memory. With TABLE,
-   the table of the row's columns says where those of a reference row are, unless that is much longer.
+   the table of the row's columns says where those of a reference row are, unless that is much longer; without,
+   its filter, if there is one, which of them to search for.
 */
 template <int LG, bool TABLE, typename Hit, typename Done>
 __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,
@@ -142,6 +143,7 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
     const int source = __shfl_sync(FULL, ahead.z, lane - sub + s % T);
     if (s < nl) both = common(begin + source + 1, end, from, to);
     if (TABLE) both.flip = to - from <= 32 || to - from <= 2 * (end - begin - source);
+    else if (table.filter) both.flip = to - from <= SYNCILU_TABLE_FILTER_RATIO * (end - begin - source);
     const int count = candidates(both);
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) {
@@ -160,6 +162,13 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
 #pragma unroll
       for (int k = 0; k < AHEAD; k++)
         if (q0) column[k] = both.flip && q0 + k * T + sub < count ? p.col[from + q0 + k * T + sub] : 0;
+      if (table.filter) { /* where updates are rare, most of these have none */
+        bool may = false;
+
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) may |= q0 + k * T + sub < count && (!both.flip || table.may_have(column[k]));
+        if (!__any_sync(FULL, may)) continue;
+      }
 #pragma unroll
       for (int k = 0; k < AHEAD; k++) {
         const int q = q0 + k * T + sub;
@@ -170,7 +179,7 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
         if (q < count && !both.flip) found = find(both, p.col, q, &e, &u);
         else if (q < count) {
           if (TABLE) e = table.find(column[k]);
-          else e = search(p.col, both.own, both.ownend, column[k]);
+          else e = table.may_have(column[k]) ? search(p.col, both.own, both.ownend, column[k]) : -1;
           found = e >= 0;
           if (TABLE) e += begin;
           u = from + q;

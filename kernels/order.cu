@@ -211,6 +211,15 @@ __global__ void reverse_levels_kernel(int n, int levels, const int *levelL, int 
 }
 
 /*
+   Entries of a row that one lane goes through, where rows have so many in the mean. Rows of a warp that are longer
+   are gone through one after the other, so they must be few.
+*/
+__device__ __forceinline__ int entries_of_lane(double mean)
+{
+  return min(max((int)(SYNCILU_LATE_MEANS * mean), SYNCILU_LATE_LONG), SYNCILU_LEVEL_LONG);
+}
+
+/*
    Calls what(column, value) for each entry of the rows i of this warp's lanes that have mine set, with the
    value of the row's lane. All lanes share the entries of a long row: one alone would take a second for a
    million.
@@ -219,7 +228,7 @@ template <typename What>
 __device__ __forceinline__ void each_entry(const SyncILUDeviceTriangle &t, bool mine, int i, int value, What what)
 {
   const int      lane = threadIdx.x & 31, begin = mine ? t.begin[i] + t.skip : 0, end = mine ? t.end[i] : 0;
-  const unsigned many = __ballot_sync(FULL, end - begin > SYNCILU_LEVEL_LONG);
+  const unsigned many = __ballot_sync(FULL, end - begin > entries_of_lane((double)t.entries / t.n));
 
   if (!(many >> lane & 1)) {
     for (int e = begin; e < end; e++) what(t.col[e], value);
@@ -247,8 +256,11 @@ __global__ void count_dependents_kernel(SyncILUDeviceTriangle t, int *__restrict
    that order. Memory order: the atomics on the levels come before the fence, and that before those on the
    counters, which the owner of a level acquires; a lane that tells the level of another lane's row makes all
    three itself, since entries are dealt to lanes the same way both times.
+
+   Once a row would have a level below `least`, `over` is raised, and all end where they are.
 */
-__global__ void __launch_bounds__(SYNCILU_BLOCK) levels_late_kernel(SyncILUDeviceTriangle t, bool forward, int *level, int *count, Ticket *ticket)
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  levels_late_kernel(SyncILUDeviceTriangle t, bool forward, int least, int *over, int *level, int *count, Ticket *ticket)
 {
   __shared__ unsigned mine;
 
@@ -259,15 +271,33 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) levels_late_kernel(SyncILUDevic
   const int       i     = (int)(forward ? t.n - 1 - place : place);
   bool            done  = place >= t.n;
 
-  while (!__all_sync(FULL, done)) {
+  while (!__all_sync(FULL, done || load_stale(over))) {
     const bool ready = !done && load_acquire(count + i) == 0;
+    const int  own   = ready ? load_relaxed(level + i) : 0;
 
-    each_entry(t, ready, i, ready ? load_relaxed(level + i) - 1 : 0, [=](int k, int latest) { atomicMin(level + k, latest); });
+    if (ready && own < least) store_relaxed(over, 1);
+    each_entry(t, ready, i, own - 1, [=](int k, int latest) { atomicMin(level + k, latest); });
     /* one fence for all entries of a lane, where a release of each would be one apiece */
     if (__any_sync(FULL, ready)) fence();
     each_entry(t, ready, i, 0, [=](int k, int) { atomicSub(count + k, 1); });
     done = done || ready;
   }
+}
+
+/* The least level, which is negative or zero. */
+__global__ void least_level_kernel(int n, const int *__restrict__ level, int *least)
+{
+  const long long i = global_thread();
+  const int       l = __reduce_min_sync(FULL, i < n ? level[i] : 0);
+
+  if ((threadIdx.x & 31) == 0 && l < load_relaxed(least)) atomicMin(least, l);
+}
+
+__global__ void add_kernel(int n, int value, int *out)
+{
+  const long long p = global_thread();
+
+  if (p < n) out[p] += value;
 }
 
 __global__ void fill_kernel(int n, int value, int *out)
@@ -366,13 +396,24 @@ cudaError_t SyncILUKernelLevelsReverse(int n, int levels, const int *levelL, int
   LAUNCH(reverse_levels_kernel, n, stream, n, levels, levelL, levelU);
 }
 
-cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle t, int forward, int *level, int *count, unsigned long long *ticket, cudaStream_t stream)
+cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle t, int forward, int least, int *over, int *level, int *count, unsigned long long *ticket,
+                                    cudaStream_t stream)
 {
   if (!t.n) return cudaSuccess;
   count_dependents_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, count);
   CHECK_LAUNCH();
-  levels_late_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, forward != 0, level, count, ticket);
+  levels_late_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, forward != 0, least, over, level, count, ticket);
   return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelLevelsLeast(int n, const int *level, int *least, cudaStream_t stream)
+{
+  LAUNCH(least_level_kernel, n, stream, n, level, least);
+}
+
+cudaError_t SyncILUKernelLevelsAdd(int n, int value, int *level, cudaStream_t stream)
+{
+  LAUNCH(add_kernel, n, stream, n, value, level);
 }
 
 cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t stream)
@@ -395,6 +436,7 @@ cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int sh
 {
   if (!n) return cudaSuccess;
   level_starts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, levels, sorted, shift, start);
+  if (!width) return cudaGetLastError();
   CHECK_LAUNCH();
   level_widths_kernel<<<blocks_for(levels, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(levels, start, width);
   return cudaGetLastError();

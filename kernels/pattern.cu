@@ -34,7 +34,7 @@ __device__ __forceinline__ int look_through(int n, const int *__restrict__ col, 
   return here;
 }
 
-/* ROW_LANES lanes a row, and the whole block for rows that would take these too long. */
+/* ROW_LANES lanes a row, and the warp or the whole block for rows that would take these too long. */
 __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const int *__restrict__ col, int *__restrict__ diag, SyncILUDeviceCounts *counts)
 {
   constexpr int      ROWS  = SYNCILU_BLOCK / ROW_LANES;
@@ -51,7 +51,18 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
     int        here = 0;
     bool       bad  = false;
 
-    if (!wait) here = look_through(n, col, i, begin, end, begin + sub, ROW_LANES, diag, &bad);
+    if (!wait && !is_wide(begin, end)) here = look_through(n, col, i, begin, end, begin + sub, ROW_LANES, diag, &bad);
+    each_wide_row(i, begin, end, [&](int owner, int k, int from, int to) {
+      bool      wrong = false;
+      const int lane  = threadIdx.x & 31;
+      const int seen  = __reduce_max_sync(FULL, look_through(n, col, k, from, to, from + lane, 32, diag, &wrong));
+
+      wrong = __any_sync(FULL, wrong);
+      if (lane == owner) {
+        here = seen;
+        bad  = wrong;
+      }
+    });
     for (int o = ROW_LANES / 2; o; o >>= 1) here = max(here, __shfl_xor_sync(FULL, here, o));
     if (__syncthreads_or(wait)) {
       if (threadIdx.x < ROWS) place[threadIdx.x] = 0;
@@ -374,7 +385,7 @@ __device__ __forceinline__ void add_entries(const int *__restrict__ col, int i, 
   }
 }
 
-/* ROW_LANES lanes a row, and the whole block for rows that would take these too long. */
+/* ROW_LANES lanes a row, and the warp or the whole block for rows that would take these too long. */
 __global__ void fingerprint_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, unsigned long long *sum)
 {
   constexpr int      ROWS    = SYNCILU_BLOCK / ROW_LANES;
@@ -385,7 +396,8 @@ __global__ void fingerprint_kernel(int n, const int *__restrict__ ptr, const int
     const int  begin = ptr[i], end = first + threadIdx.x / ROW_LANES < n ? ptr[i + 1] : begin;
     const bool wait = end - begin > SYNCILU_ROW_LONG;
 
-    if (!wait) add_entries(col, i, begin, end, begin + (int)(threadIdx.x % ROW_LANES), ROW_LANES, mine);
+    if (!wait && !is_wide(begin, end)) add_entries(col, i, begin, end, begin + (int)(threadIdx.x % ROW_LANES), ROW_LANES, mine);
+    each_wide_row(i, begin, end, [&](int, int k, int from, int to) { add_entries(col, k, from, to, from + (int)(threadIdx.x & 31), 32, mine); });
     if (!__syncthreads_or(wait)) continue;
     for (int r = 0; r < ROWS && first + r < n; r++) {
       const int k = (int)first + r, from = ptr[k], to = ptr[k + 1];

@@ -12,34 +12,56 @@ namespace syncilu
 
 /*
    Open addressing: a column is at the place that its hash says, or behind it. First come the columns, then
-   the entries.
+   the entries, then, in a table with a filter, a bit for each of the finer places that the hash says. Nearly all
+   columns that are not in the row find theirs free: where most are not, a warp need not go from place to place
+   until its last lane knows. A filter may be alone, for those who search.
 */
 struct ColumnTable {
   static constexpr int FREE = -1; /* no column */
 
   int           *column;
   unsigned char *entry;
+  unsigned      *filter; /* NULL: none */
   int            bits;
 
-  __device__ __forceinline__ ColumnTable() : column(nullptr), entry(nullptr), bits(0) { }
-  __device__ __forceinline__ ColumnTable(void *memory, int bits_) : column((int *)memory), entry((unsigned char *)(column + (1 << bits_))), bits(bits_) { }
+  __device__ __forceinline__ ColumnTable() : column(nullptr), entry(nullptr), filter(nullptr), bits(0) { }
+  __device__ __forceinline__ ColumnTable(void *memory, int bits_, bool filtered = false)
+    : column((int *)memory), entry((unsigned char *)(column + (1 << bits_))), filter(filtered ? (unsigned *)(entry + (1 << bits_)) : nullptr), bits(bits_)
+  {
+  }
 
   /*
      D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4: multiplication by a fraction of the
      word.
   */
-  __device__ __forceinline__ int first(int c) const { return (int)((unsigned)c * 2654435769u >> (32 - bits)); }
-  __device__ __forceinline__ int next(int place) const { return (place + 1) & ((1 << bits) - 1); }
+  /* A filter alone, with as many bits as one beside a table of so many places. */
+  static __device__ __forceinline__ ColumnTable filter_alone(void *memory, int bits)
+  {
+    ColumnTable t;
+
+    t.filter = (unsigned *)memory;
+    t.bits   = bits;
+    return t;
+  }
+
+  static __device__ __forceinline__ unsigned hash(int c) { return (unsigned)c * 2654435769u; }
+  __device__ __forceinline__ int             first(int c) const { return (int)(hash(c) >> (32 - bits)); }
+  __device__ __forceinline__ int             next(int place) const { return (place + 1) & ((1 << bits) - 1); }
+  /* the bit of a column: SYNCILU_TABLE_FILTER_BITS finer than its place */
+  __device__ __forceinline__ unsigned bit(int c) const { return hash(c) >> (32 - bits - SYNCILU_TABLE_FILTER_BITS); }
 
   /* Fills the table with the columns of a row, by all its lanes; lanes of rows without entries come along. */
   __device__ __forceinline__ void fill(const int *__restrict__ columns, int count, int lane, int lanes) const
   {
-    for (int k = lane; k < 1 << bits; k += lanes) column[k] = FREE;
+    for (int k = lane; column && k < 1 << bits; k += lanes) column[k] = FREE;
+    for (int k = lane; filter && k < 1 << (bits + SYNCILU_TABLE_FILTER_BITS - 5); k += lanes) filter[k] = 0;
     __syncwarp(); /* all places are free */
     for (int e = lane; e < count; e += lanes) {
       const int c     = columns[e];
       int       place = first(c);
 
+      if (filter) atomicOr(filter + (bit(c) >> 5), 1u << (bit(c) & 31));
+      if (!column) continue;
       while (atomicCAS(column + place, FREE, c) != FREE) place = next(place);
       entry[place] = (unsigned char)e;
     }
@@ -57,7 +79,10 @@ struct ColumnTable {
     }
     return there == c && c != FREE ? entry[place] : -1;
   }
-  __device__ __forceinline__ int find(int c) const { return find(c, column[first(c)]); }
+  __device__ __forceinline__ int find(int c) const { return may_have(c) ? find(c, column[first(c)]) : -1; }
+
+  /* False only where the filter knows that the row has no such column. */
+  __device__ __forceinline__ bool may_have(int c) const { return !filter || (filter[bit(c) >> 5] >> (bit(c) & 31) & 1); }
 };
 
 } // namespace syncilu

@@ -27,7 +27,8 @@
 /* Blocks of kernels that go through all rows and end in a few common counters. */
 #define SYNCILU_BLOCKS_COUNTING 1024
 
-/* Entries of a row from which on a block looks through it, not some lanes. */
+/* Entries of a row from which on a warp looks through it, not some lanes; and a block. */
+#define SYNCILU_ROW_WIDE 64
 #define SYNCILU_ROW_LONG 1024
 
 /*
@@ -123,11 +124,36 @@
 #define SYNCILU_TABLE_ROOM  4
 
 /*
+   The analysis of lists asks a filter first from so many entries of the longest row on; the logarithm of the
+   filter's bits for each place of the table, and of the places that it would have where it stands alone; and how
+   much longer than what is left of the current row a reference row may be that is then gone through.
+*/
+#define SYNCILU_TABLE_FILTER       96
+#define SYNCILU_TABLE_FILTER_BITS  5
+#define SYNCILU_TABLE_FILTER_ALONE 7
+#define SYNCILU_TABLE_FILTER_RATIO 4
+
+/*
    Rows of a level in the mean from which on auto takes those of unsymmetric patterns by their latest level. On
    an H200 a solve then takes 0.76 of the time at 18,000 rows a level (power law, its analysis 1.13), 0.90 at
    40,000 (random, 1.00); at 212 rows a level (random, 200 entries a row) 0.90, its analysis 2.5 times.
 */
-#define SYNCILU_LATE_ROWS 10000
+#if !defined(SYNCILU_LATE_ROWS)
+  #define SYNCILU_LATE_ROWS 10000
+#endif
+
+/*
+   Rows of a matrix with long rows from which on its latest levels are looked for first, in levels of that size.
+*/
+#define SYNCILU_LATE_LEAST 25.0
+
+/*
+   Entries of a row of L or U from which on a warp, not a lane, goes through it where latest levels are looked for:
+   so many times the mean, but at least so many, and at most SYNCILU_LEVEL_LONG. On an H200 the latest levels of
+   power-law rows take 0.66 of the time so.
+*/
+#define SYNCILU_LATE_MEANS 3.0
+#define SYNCILU_LATE_LONG  24
 
 /*
    Rows of a level in the mean up to which slices of a triangular solve end with levels, unless they then have
@@ -243,6 +269,7 @@
 #define SYNCILU_LIST_LEAST   47
 #define SYNCILU_LIST_MOST    255
 #define SYNCILU_LONG_ENTRIES 32
+#define SYNCILU_LONG_TASKS   8
 #define SYNCILU_LONG_SCALED  256
 #define SYNCILU_LONG_UPDATES 64
 #define SYNCILU_LONG_ROOM    16

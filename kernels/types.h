@@ -427,7 +427,7 @@ typedef struct {
 
 /*
    The hash table of the columns of a row (kernels/table.cuh): the most entries that it can have; the
-   logarithm of its places, at least SYNCILU_TABLE_ROOM for each entry; and its bytes.
+   logarithm of its places, at least SYNCILU_TABLE_ROOM for each entry; its bytes, and those of its filter.
 */
 #define SYNCILU_TABLE_MOST 255
 
@@ -442,6 +442,11 @@ SYNCILU_HOST_DEVICE static inline int SyncILUTableBits(int entries)
 SYNCILU_HOST_DEVICE static inline size_t SyncILUTableBytes(int bits)
 {
   return (sizeof(int) + 1) << bits;
+}
+
+SYNCILU_HOST_DEVICE static inline size_t SyncILUFilterBytes(int bits)
+{
+  return ((size_t)1 << (bits + SYNCILU_TABLE_FILTER_BITS)) / 8;
 }
 
 /* What all update strategies need that look for the updates in each factorization. */

@@ -75,18 +75,59 @@ static PetscErrorCode MoveLate(Plan *plan, SyncILUDevicePattern p, int *level[2]
     level[0] = lower;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &count));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &count));
   for (int k = 0; k < 2; k++) {
     SyncILUDeviceTriangle t;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
     t.col = p.col; /* the matrix may be gone, where it is about transposes */
     CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
-    CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), plan->stream));
+    CallCUDA(cudaMemsetAsync(count, 0, (n + 1) * sizeof(int), plan->stream));
     PlanLaunch(SyncILUKernelLevelsFill(t.n, levels[k] - 1, level[k], plan->stream));
-    PlanLaunch(SyncILUKernelLevelsLate(t, !k, level[k], count, plan->ticket + 2, plan->stream));
+    PlanLaunch(SyncILUKernelLevelsLate(t, !k, INT_MIN, count + n, level[k], count, plan->ticket + 2, plan->stream));
   }
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The latest levels without the earliest ones, where levels turn out to have so many rows that auto takes the
+   latest. Who finds the earliest level of a long row holds up the rows beside it, so that with many long rows this
+   is a long chain whatever the levels are; of the latest ones each row tells the others as it comes.
+*/
+static PetscErrorCode FindLatest(Plan *plan, SyncILUDevicePattern p, int *level[2], int levels[2], PetscBool *found)
+{
+  const size_t n     = (size_t)p.n;
+  const int    first = plan->scratch.n, most = (int)((double)n / SYNCILU_LATE_ROWS);
+  int         *count, ends[3], mark; /* the least level of L and of U, and whether there are too many */
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &level[k]));
+  mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 3) * sizeof(int), &count));
+  CallCUDA(cudaMemsetAsync(count + n, 0, 3 * sizeof(int), plan->stream));
+  for (int k = 0; k < 2; k++) {
+    SyncILUDeviceTriangle t;
+
+    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
+    t.col = p.col;
+    CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
+    CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), plan->stream));
+    CallCUDA(cudaMemsetAsync(level[k], 0, n * sizeof(int), plan->stream));
+    PlanLaunch(SyncILUKernelLevelsLate(t, !k, 1 - most, count + n + 2, level[k], count, plan->ticket + 2, plan->stream));
+    PlanLaunch(SyncILUKernelLevelsLeast(t.n, level[k], count + n + k, plan->stream));
+  }
+  PetscCall(DeviceReadBack(plan->stream, ends, count + n, sizeof(ends)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  *found = (PetscBool)!ends[2];
+  if (!*found) {
+    PetscCall(PlanRelease(plan, &plan->scratch, first));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2; k++) {
+    levels[k] = 1 - ends[k];
+    PlanLaunch(SyncILUKernelLevelsAdd(p.n, levels[k] - 1, level[k], plan->stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,6 +141,15 @@ static PetscBool Late(const Plan *plan)
 
   if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO) return (PetscBool)(plan->settings->analysis == SYNCILU_ANALYSIS_ALAP);
   return (PetscBool)(!plan->reversed && rows > SYNCILU_LATE_ROWS * levels);
+}
+
+/* Whether that is likely enough for the latest levels to be looked for at once. */
+static PetscBool MayBeLate(const Plan *plan)
+{
+  const PetscBool longs = (PetscBool)(plan->counts.longest_row > plan->counts.longest_listed);
+
+  return (PetscBool)(longs && plan->settings->analysis == SYNCILU_ANALYSIS_AUTO && !plan->tiled && !plan->reversed &&
+                     (double)plan->pattern.n > SYNCILU_LATE_LEAST * SYNCILU_LATE_ROWS);
 }
 
 /*
@@ -127,10 +177,12 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
   }
   if (!plan->level[k]) {
     SyncILUDevicePattern p;
+    PetscBool            found = PETSC_FALSE;
 
     PlanCall(PlanGetPattern(plan, &p));
-    /* for a factorization alone */
-    if (plan->tiled) PlanCall(PlanFindLevels(plan, p, plan->nnz, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
+    if (MayBeLate(plan)) PlanCall(FindLatest(plan, p, plan->level, plan->levels, &found));
+    if (found) plan->late = PETSC_TRUE;
+    else if (plan->tiled) /* for a factorization alone */ PlanCall(PlanFindLevels(plan, p, plan->nnz, (PetscBool)k, PETSC_FALSE, plan->level, plan->levels));
     else {
       PlanCall(PlanFindLevels(plan, p, plan->nnz, PETSC_TRUE, plan->reversed, plan->level, plan->levels));
       plan->late = Late(plan);

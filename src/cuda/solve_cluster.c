@@ -53,7 +53,7 @@ static PetscErrorCode DealTasks(Triangle *t, Cluster *c)
   const int              mark = plan->scratch.n;
   SyncILUSlice          *task;
   unsigned              *reader;
-  int                   *block, *sorted, *order, *start, *width;
+  int                   *block, *sorted, *order, *start;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)ell.tasks * sizeof(*task), &task));
@@ -62,11 +62,9 @@ static PetscErrorCode DealTasks(Triangle *t, Cluster *c)
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &block));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &sorted));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &order));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &width));
   PlanLaunch(SyncILUKernelClusterTaskBlocks(ell, t->order.key, SYNCILU_WIDTH_BITS, block, plan->stream));
   PlanCall(PlanSort(plan, ell.tasks, SYNCILU_CLUSTER_BLOCKS, block, sorted, order));
-  CallCUDA(cudaMemsetAsync(width, 0, sizeof(*width), plan->stream));
-  PlanLaunch(SyncILUKernelLevelWidth(ell.tasks, SYNCILU_CLUSTER_BLOCKS, sorted, 0, start, width, plan->stream));
+  PlanLaunch(SyncILUKernelLevelWidth(ell.tasks, SYNCILU_CLUSTER_BLOCKS, sorted, 0, start, NULL, plan->stream));
   CallCUDA(cudaMemsetAsync(reader, 0, rows, plan->stream));
   PlanLaunch(SyncILUKernelClusterReaders(ell, order, sorted, task, reader, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
