@@ -132,8 +132,10 @@ typedef enum {
                             memory, for levels of few rows; needs compute capability 9.0
 .  SYNCILU_SOLVE_BSR      - 8 to 32 lanes an inode, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
                             U
--  SYNCILU_SOLVE_STRUCT   - a lane a line of a grid in its natural order, 32 lines a block of threads, without
+.  SYNCILU_SOLVE_STRUCT   - a lane a line of a grid in its natural order, 32 lines a block of threads, without
                             column indices; needs compute capability 9.0
+-  SYNCILU_SOLVE_JACOBI   - not exactly: by a fixed number of Jacobi sweeps, in which no row waits for another; on the
+                            host too, see `PCSyncILUSetSolveSweeps()`
 
    Level: advanced
 
@@ -173,7 +175,8 @@ typedef enum {
   SYNCILU_SOLVE_ELL,
   SYNCILU_SOLVE_CLUSTER,
   SYNCILU_SOLVE_BSR,
-  SYNCILU_SOLVE_STRUCT
+  SYNCILU_SOLVE_STRUCT,
+  SYNCILU_SOLVE_JACOBI
 } SyncILUSolve;
 
 SYNCILU_EXTERN const char *const SyncILUBackends[];
@@ -232,6 +235,10 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetAnalysis(PC, SyncILUAnalysis);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetAnalysis(PC, SyncILUAnalysis *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSolve(PC, SyncILUSolve);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSolve(PC, SyncILUSolve *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSolveSweeps(PC, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSolveSweeps(PC, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSolveBlockSize(PC, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSolveBlockSize(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetThreads(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetThreads(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
@@ -258,6 +265,10 @@ SYNCILU_EXTERN PetscErrorCode MatSyncILUSetAnalysis(Mat, SyncILUAnalysis);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetAnalysis(Mat, SyncILUAnalysis *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSolve(Mat, SyncILUSolve);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSolve(Mat, SyncILUSolve *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSolveSweeps(Mat, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSolveSweeps(Mat, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSolveBlockSize(Mat, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSolveBlockSize(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetThreads(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetThreads(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRelax(Mat, PetscReal);

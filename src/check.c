@@ -220,6 +220,35 @@ static PetscErrorCode Solves(SyncILUEngine e, SyncILUTranspose trans, const Pets
 }
 
 /*
+   Whether Jacobi sweeps come to what they do with the backend's own factor. The sums of the absolute values of all
+   terms, with which the differences are compared, are what the sweeps come to with the absolute values of b and D and
+   the negative ones of the entries beside it.
+*/
+static PetscErrorCode Sweeps(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x, PetscBool *solves)
+{
+  const SyncILUSettings *s  = &e->settings;
+  const SyncILUPattern  *p  = &e->pattern;
+  const size_t           nl = p->nl, nu = p->nu, n = p->n;
+  Values                 v;
+  PetscScalar           *y, *size, *absolute;
+
+  PetscFunctionBegin;
+  PetscCall((*e->ops->values)(e, &v.lval, &v.uval, &v.dinv));
+  PetscCall(PetscMalloc3(n, &y, n, &size, nl + nu + 2 * n, &absolute));
+  for (size_t k = 0; k < nl; k++) absolute[k] = -PetscAbsScalar(v.lval[k]);
+  for (size_t k = 0; k < nu; k++) absolute[nl + k] = -PetscAbsScalar(v.uval[k]);
+  for (size_t k = 0; k < n; k++) absolute[nl + nu + k] = PetscAbsScalar(v.dinv[k]);
+  for (size_t k = 0; k < n; k++) absolute[nl + nu + n + k] = PetscAbsScalar(b[k]);
+  PetscCall(SyncILUReferenceSolveJacobi(p, v.lval, v.uval, v.dinv, s->solve_sweeps, s->solve_block_size, trans, b, y));
+  PetscCall(
+    SyncILUReferenceSolveJacobi(p, absolute, absolute + nl, absolute + nl + nu, s->solve_sweeps, s->solve_block_size, trans, absolute + nl + nu + n, size));
+  *solves = PETSC_TRUE;
+  for (size_t i = 0; i < n; i++) *solves = (PetscBool)(*solves && Same(x[i], y[i], e->ops->tolerance * PetscRealPart(size[i])));
+  PetscCall(PetscFree3(y, size, absolute));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    SyncILUCheckSolve - compares a solution with the reference's
 
    Not Collective
@@ -241,16 +270,19 @@ PetscErrorCode SyncILUCheckSolve(SyncILUEngine e, SyncILUTranspose trans, const 
   PetscReal             max = 0.0;
   PetscScalar          *y;
   PetscInt              row;
+  const PetscBool       jacobi = (PetscBool)(e->settings.solve == SYNCILU_SOLVE_JACOBI);
   PetscBool             solves = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &y));
-  if (p->half) PetscCall(SyncILUReferenceSolveHalf(p, e->ref + nl, e->ref + nl + nu, b, y));
+  if (jacobi)
+    PetscCall(SyncILUReferenceSolveJacobi(p, e->ref, e->ref + nl, e->ref + nl + nu, e->settings.solve_sweeps, e->settings.solve_block_size, trans, b, y));
+  else if (p->half) PetscCall(SyncILUReferenceSolveHalf(p, e->ref + nl, e->ref + nl + nu, b, y));
   else PetscCall(SyncILUReferenceSolve(p, e->ref, e->ref + nl, e->ref + nl + nu, trans, b, y));
   for (PetscInt i = 0; i < n; i++) max = PetscMax(max, PetscAbsScalar(y[i]));
   for (row = 0; row < n && Same(x[row], y[row], e->ops->tolerance * max); row++) { }
   PetscCall(PetscFree(y));
-  if (row < n && e->ops->tolerance > 0) PetscCall(Solves(e, trans, b, x, &solves));
+  if (row < n && e->ops->tolerance > 0) PetscCall(jacobi ? Sweeps(e, trans, b, x, &solves) : Solves(e, trans, b, x, &solves));
   PetscCheck(row == n || solves, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "-pc_syncilu_check: row %" PetscInt_FMT " of the solution is the first to differ from the serial reference", row);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -98,6 +98,8 @@ static PetscErrorCode Check(SyncILUEisenstat s)
   PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
   PetscCheck(!f->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is the same");
+  PetscCheck(e->settings.solve != SYNCILU_SOLVE_JACOBI, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: it takes exact triangular solves, not -pc_syncilu_solve jacobi");
   PetscCheck(p->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
              p->bs);
   PetscCheck(e->ops->half && e->ops->split, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,

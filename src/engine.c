@@ -20,6 +20,17 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->relax       = 0.0;
   s->check       = PETSC_FALSE;
   s->tune        = PETSC_FALSE;
+
+  s->solve_sweeps     = 3;
+  s->solve_block_size = SYNCILU_JACOBI_BLOCK;
+}
+
+PetscErrorCode SyncILUSweepsView(const SyncILUSettings *s, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: jacobi, %" PetscInt_FMT " sweeps, blocks of %" PetscInt_FMT ": approximate\n", s->solve_sweeps,
+                                   s->solve_block_size));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* In the order in which auto prefers them. The last one takes everything. */
@@ -350,7 +361,8 @@ static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, 
 .  engine - the planned factorization, NULL after an error
 
    Errors:
-   What a backend that the user asked for lacks; what is wrong with the pattern (see SyncILUPatternCreate()).
+   What a backend that the user asked for lacks; what is wrong with the pattern (see SyncILUPatternCreate()); blocks,
+   which solve jacobi does not know.
 
    Note:
    Where the user leaves the choice to the library, a backend that cannot is followed by the next one, and the
@@ -364,6 +376,9 @@ PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, 
 
   PetscFunctionBegin;
   *engine = NULL;
+  /* D would be that of the blocks on the host, and that of their points on a device */
+  PetscCheck(source->bs == 1 || settings->solve != SYNCILU_SOLVE_JACOBI, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_solve jacobi: not for matrices of blocks, here of %" PetscInt_FMT " rows; use type aij", source->bs);
   PetscCall(PetscNew(&e));
   e->n          = n;
   e->bs         = source->bs;

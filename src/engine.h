@@ -131,6 +131,8 @@ typedef struct {
   SyncILUUpdate   update;
   SyncILUAnalysis analysis;
   SyncILUSolve    solve;
+  PetscInt        solve_sweeps; /* of solve jacobi, and rows of its diagonal blocks: 1 or SYNCILU_JACOBI_BLOCK */
+  PetscInt        solve_block_size;
   PetscBool3      prefetch;    /* unknown: the library chooses */
   PetscInt        vector_size; /* lanes a row, 0: the library chooses */
   SyncILUOrdering ordering;    /* where no index sets come with the matrix */
@@ -143,6 +145,8 @@ typedef struct {
 } SyncILUSettings;
 
 PETSC_INTERN void SyncILUSettingsInitialize(SyncILUSettings *);
+/* The line of solve jacobi in the view of a backend. */
+PETSC_INTERN PetscErrorCode SyncILUSweepsView(const SyncILUSettings *, PetscViewer);
 
 /* How pivots are judged and shifted in one attempt at the numeric phase. Of blocks only amount counts (reference.h). */
 typedef struct {
@@ -167,6 +171,9 @@ typedef enum {
   SYNCILU_NOTRANS,
   SYNCILU_TRANS
 } SyncILUTranspose;
+
+/* Rows of a diagonal block of solve jacobi, where it has blocks. */
+#define SYNCILU_JACOBI_BLOCK 32
 
 /* See reorder below. */
 typedef PetscBool (*SyncILUReorder)(PetscInt, PetscInt64, const PetscInt[2], double[2]);

@@ -37,6 +37,9 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
     f->engine->settings.threads = f->shared->settings.threads;
     f->engine->settings.check   = f->shared->settings.check;
     f->engine->settings.tune    = f->shared->settings.tune;
+
+    f->engine->settings.solve_sweeps     = f->shared->settings.solve_sweeps;
+    f->engine->settings.solve_block_size = f->shared->settings.solve_block_size;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -305,12 +308,19 @@ static PetscErrorCode MatICCFactorSymbolic_SyncILU(Mat F, Mat A, IS perm, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How often a solve goes through the factor. */
+static PetscInt SolvePasses(SyncILUEngine e)
+{
+  return e->settings.solve == SYNCILU_SOLVE_JACOBI ? PetscMax(1, e->settings.solve_sweeps) : 1;
+}
+
 static PetscErrorCode LogSolveFlops(SyncILUEngine e, PetscInt nrhs)
 {
   const SyncILUPattern *p  = &e->pattern;
   const PetscLogDouble  bs = (PetscLogDouble)p->bs, product = 2 * bs * bs;
 
   PetscFunctionBegin;
+  nrhs *= SolvePasses(e);
   PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (product * ((PetscLogDouble)p->nl + (PetscLogDouble)p->nu) + (product - bs) * (PetscLogDouble)p->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -633,7 +643,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 .  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
 .  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
 .  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct) - how a GPU solves
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct|jacobi) - how a GPU solves; jacobi: everywhere
+.  -pc_syncilu_solve_sweeps <n>               - jacobi: sweeps of each triangular solve
+.  -pc_syncilu_solve_block_size (1|32)        - jacobi: rows of a diagonal block
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
 .  -pc_syncilu_symmetric                      - incomplete Cholesky factorization, of the upper triangle

@@ -217,6 +217,8 @@ PETSC_INTERN PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *, const
 PETSC_INTERN PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
                                                        SyncILUStatus *);
 PETSC_INTERN PetscErrorCode SyncILUReferenceSolveHalf(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode SyncILUReferenceSolveJacobi(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscInt,
+                                                        PetscInt, SyncILUTranspose, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, SyncILUTranspose,
                                                   const PetscScalar *, PetscScalar *);
 

@@ -481,7 +481,7 @@ MAT_SETTER(Analysis, SyncILUAnalysis, Enum)
 MAT_GETTER(Analysis, SyncILUAnalysis)
 
 /*@
-   PCSyncILUSetSolve - Sets how the triangular solves run on a GPU
+   PCSyncILUSetSolve - Sets how the triangular solves run on a GPU, and whether they are exact
 
    Logically Collective
 
@@ -490,7 +490,7 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct|jacobi) - the strategy
 
    Level: advanced
 
@@ -498,9 +498,10 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
    Takes effect at the next symbolic phase. Auto takes bsr where successive rows come in groups of one pattern
    and have 12 entries or more in the mean and no more than 1024, struct where the rows are those of a stencil on a
    grid, cluster where levels are narrow and the device has clusters, and else ell; the view gives the reason. On the
-   host a thread takes a row, whatever is asked for, and the view says so.
+   host a thread takes a row, whatever is asked for, and the view says so; but for jacobi, the only strategy that is not
+   exact, which the host has too. Neither auto nor -pc_syncilu_tune takes jacobi.
 
-.seealso: `SyncILUSolve`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetSolve()`, `MatSyncILUSetSolve()`
+.seealso: `SyncILUSolve`, `PCSyncILUSetSolveSweeps()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetSolve()`, `MatSyncILUSetSolve()`
 @*/
 PC_SETTER(Solve, SyncILUSolve, Enum)
 
@@ -531,7 +532,7 @@ PC_GETTER(Solve, SyncILUSolve)
 -  value - the strategy, default `SYNCILU_SOLVE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct) - the strategy
+.  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct|jacobi) - the strategy
 
    Level: advanced
 
@@ -558,6 +559,181 @@ MAT_SETTER(Solve, SyncILUSolve, Enum)
 .seealso: `MatSyncILUSetSolve()`
 @*/
 MAT_GETTER(Solve, SyncILUSolve)
+
+/*@
+   PCSyncILUSetSolveSweeps - Sets how many Jacobi sweeps take the place of each triangular solve
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - from 0 to 10000, default 3
+
+   Options Database Key:
+.  -pc_syncilu_solve_sweeps <n> - the number of sweeps
+
+   Level: intermediate
+
+   Notes:
+   Concerns `SYNCILU_SOLVE_JACOBI`, on the host and on a GPU. Of a triangle T = D + N, D its diagonal or diagonal
+   blocks (`PCSyncILUSetSolveBlockSize()`), come x_0 = D^-1 b and n sweeps x_(k+1) = D^-1 (b - N x_k). So 0 sweeps are
+   D alone, and libraries that begin with zero count one more (hypre's 5 are 4 here). As many sweeps as T has levels,
+   less one, are exact.
+
+   No row waits for another, and nobody asks for levels before. The preconditioner is linear, and the transposed one
+   its transpose. Of a symmetric matrix it is symmetric, and with positive pivots positive definite, as `KSPCG` wants
+   it. Each sweep reads a triangle once, so that many sweeps take longer than an exact solve unless rows come in
+   thousands of levels.
+
+   H. Anzt, E. Chow, J. Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015. Where T is
+   far from diagonally dominant, sweeps grow before they become exact, and the preconditioner is of no use.
+
+   Not for matrices of blocks. Takes effect at the next application; a preconditioner that has been set up is set up
+   anew.
+
+.seealso: `PCSyncILUSetSolve()`, `PCSyncILUSetSolveBlockSize()`, `PCSyncILUGetSolveSweeps()`, `MatSyncILUSetSolveSweeps()`
+@*/
+PC_SETTER(SolveSweeps, PetscInt, Int)
+
+/*@
+   PCSyncILUGetSolveSweeps - Gets how many Jacobi sweeps take the place of each triangular solve
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetSolveSweeps()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetSolveSweeps()`
+@*/
+PC_GETTER(SolveSweeps, PetscInt)
+
+/*@
+   MatSyncILUSetSolveSweeps - Sets how many Jacobi sweeps take the place of each triangular solve, for a factored
+   matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - from 0 to 10000, default 3
+
+   Options Database Key:
+.  -pc_syncilu_solve_sweeps <n> - the number of sweeps
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetSolveSweeps()`. Takes effect at the next solve.
+
+.seealso: `PCSyncILUSetSolveSweeps()`, `MatSyncILUGetSolveSweeps()`
+@*/
+MAT_SETTER(SolveSweeps, PetscInt, Int)
+
+/*@
+   MatSyncILUGetSolveSweeps - Gets how many Jacobi sweeps take the place of each triangular solve, of a factored
+   matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetSolveSweeps()`, `PCSyncILUSetSolveSweeps()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetSolveSweeps()`
+@*/
+MAT_GETTER(SolveSweeps, PetscInt)
+
+/*@
+   PCSyncILUSetSolveBlockSize - Sets whether Jacobi sweeps have diagonal blocks, which are solved exactly
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - rows of a block, 1 (the diagonal alone) or 32 (default)
+
+   Options Database Key:
+.  -pc_syncilu_solve_block_size (1|32) - rows of a block
+
+   Level: intermediate
+
+   Notes:
+   Concerns `SYNCILU_SOLVE_JACOBI`, see `PCSyncILUSetSolveSweeps()`. With 1, D is the diagonal. With 32, D has a block
+   for each 32 successive rows in the order of the factorization, the first of which begin with row 0. On a GPU a warp
+   has a block.
+
+   E. Chow, H. Anzt, J. Scott, J. Dongarra, Using Jacobi iterations and blocking for solving sparse triangular systems
+   in incomplete factorization preconditioning, J. Parallel Distrib. Comput. 119, 2018.
+
+   Takes effect at the next application; a preconditioner that has been set up is set up anew.
+
+.seealso: `PCSyncILUSetSolveSweeps()`, `PCSyncILUGetSolveBlockSize()`, `MatSyncILUSetSolveBlockSize()`
+@*/
+PC_SETTER(SolveBlockSize, PetscInt, Int)
+
+/*@
+   PCSyncILUGetSolveBlockSize - Gets whether Jacobi sweeps have diagonal blocks
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetSolveBlockSize()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetSolveBlockSize()`
+@*/
+PC_GETTER(SolveBlockSize, PetscInt)
+
+/*@
+   MatSyncILUSetSolveBlockSize - Sets whether Jacobi sweeps have diagonal blocks, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - rows of a block, 1 (the diagonal alone) or 32 (default)
+
+   Options Database Key:
+.  -pc_syncilu_solve_block_size (1|32) - rows of a block
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetSolveBlockSize()`. Takes effect at the next solve.
+
+.seealso: `PCSyncILUSetSolveBlockSize()`, `MatSyncILUGetSolveBlockSize()`
+@*/
+MAT_SETTER(SolveBlockSize, PetscInt, Int)
+
+/*@
+   MatSyncILUGetSolveBlockSize - Gets whether Jacobi sweeps have diagonal blocks, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetSolveBlockSize()`, `PCSyncILUSetSolveBlockSize()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetSolveBlockSize()`
+@*/
+MAT_GETTER(SolveBlockSize, PetscInt)
 
 /*@
    PCSyncILUSetThreads - Sets the number of threads on the host

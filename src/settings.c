@@ -6,7 +6,8 @@
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
 const char *const SyncILUUpdates[]  = {"auto", "shared", "vect", "adapt", "parallel", "levelset", "list", "bsr", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
-const char *const SyncILUSolves[]   = {"auto", "csr", "mr", "hyb", "levelset", "ell", "cluster", "bsr", "struct", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
+const char *const SyncILUSolves[]   = {"auto", "csr",    "mr",     "hyb",          "levelset",       "ell", "cluster",
+                                       "bsr",  "struct", "jacobi", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
 
 static PetscErrorCode CheckBackend(SyncILUBackend v)
 {
@@ -34,7 +35,22 @@ static PetscErrorCode CheckAnalysis(SyncILUAnalysis v)
 static PetscErrorCode CheckSolve(SyncILUSolve v)
 {
   PetscFunctionBegin;
-  PetscCheck(v >= SYNCILU_SOLVE_AUTO && v <= SYNCILU_SOLVE_STRUCT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_solve: no such strategy %d", (int)v);
+  PetscCheck(v >= SYNCILU_SOLVE_AUTO && v <= SYNCILU_SOLVE_JACOBI, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_solve: no such strategy %d", (int)v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSolveSweeps(PetscInt v)
+{
+  PetscFunctionBegin;
+  PetscCheck(v >= 0 && v <= 10000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_solve_sweeps: %" PetscInt_FMT " is not between 0 and 10000", v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSolveBlockSize(PetscInt v)
+{
+  PetscFunctionBegin;
+  PetscCheck(v == 1 || v == SYNCILU_JACOBI_BLOCK, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_syncilu_solve_block_size: %" PetscInt_FMT " is neither 1 nor %d", v, SYNCILU_JACOBI_BLOCK);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,6 +124,16 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
                              (PetscEnum *)&s->analysis, NULL));
   PetscCall(PetscOptionsEnum("-pc_syncilu_solve", "How a GPU runs the triangular solves", "PCSyncILUSetSolve", SyncILUSolves, (PetscEnum)s->solve,
                              (PetscEnum *)&s->solve, NULL));
+  PetscCall(PetscOptionsInt("-pc_syncilu_solve_sweeps", "jacobi: sweeps of each triangular solve", "PCSyncILUSetSolveSweeps", s->solve_sweeps, &n, &flg));
+  if (flg) {
+    PetscCall(CheckSolveSweeps(n));
+    s->solve_sweeps = n;
+  }
+  PetscCall(PetscOptionsInt("-pc_syncilu_solve_block_size", "jacobi: rows of a diagonal block", "PCSyncILUSetSolveBlockSize", s->solve_block_size, &n, &flg));
+  if (flg) {
+    PetscCall(CheckSolveBlockSize(n));
+    s->solve_block_size = n;
+  }
   PetscCall(PetscOptionsInt("-pc_syncilu_threads", "Threads on the host, default OMP_NUM_THREADS, else 1", "PCSyncILUSetThreads", s->threads, &n, &flg));
   if (flg) {
     PetscCall(CheckThreads(n));
@@ -138,6 +164,8 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s\n", SyncILUUpdates[s->update],
                                    s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE], s->vector_size,
                                    SyncILUSolves[s->solve]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for of solve jacobi: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT "\n", s->solve_sweeps,
+                                   s->solve_block_size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,6 +225,8 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   X(VectorSize, PetscInt, vector_size) \
   X(Analysis, SyncILUAnalysis, analysis) \
   X(Solve, SyncILUSolve, solve) \
+  X(SolveSweeps, PetscInt, solve_sweeps) \
+  X(SolveBlockSize, PetscInt, solve_block_size) \
   X(Threads, PetscInt, threads) \
   X(Relax, PetscReal, relax) \
   X(Symmetric, PetscBool, symmetric) \

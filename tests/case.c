@@ -1,12 +1,38 @@
 #include "case.h"
 #include "check.h"
 
+PetscErrorCode CaseReference(const Case *c, const SyncILUSettings *settings, SyncILUTranspose trans, const PetscScalar *b, PetscScalar *x)
+{
+  const PetscScalar *l = c->ref, *u = l + c->nl, *dinv = u + c->nu;
+
+  PetscFunctionBegin;
+  if (settings->solve == SYNCILU_SOLVE_JACOBI)
+    PetscCall(SyncILUReferenceSolveJacobi(&c->pattern, l, u, dinv, settings->solve_sweeps, settings->solve_block_size, trans, b, x));
+  else PetscCall(SyncILUReferenceSolve(&c->pattern, l, u, dinv, trans, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CaseExpect(Case *c, const SyncILUSettings *settings)
+{
+  const PetscInt sweeps = settings->solve == SYNCILU_SOLVE_JACOBI ? settings->solve_sweeps : -1, block = sweeps < 0 ? 1 : settings->solve_block_size;
+
+  PetscFunctionBegin;
+  if (c->sweeps == sweeps && c->block == block) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt t = 0; t < 2; t++) {
+    for (PetscInt k = 0; k < c->nrhs; k++) PetscCall(CaseReference(c, settings, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, c->b + k * c->ld, c->x[t] + k * c->ld));
+  }
+  c->sweeps = sweeps;
+  c->block  = block;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscReal relax, PetscRandom rand, Case *c)
 {
   IS              row, col;
   const PetscInt *r, *q;
   PetscInt        bs2;
   PetscBool       done, natural, baij;
+  SyncILUSettings exact;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(c, sizeof(*c)));
@@ -45,11 +71,8 @@ PetscErrorCode CaseCreate(Mat A, const char *ordering, PetscInt levels, PetscRea
     PetscCall(PetscRandomGetValue(rand, &c->b[k]));
     c->x[0][k] = c->x[1][k] = 0.0;
   }
-  for (PetscInt t = 0; t < 2; t++) {
-    for (PetscInt k = 0; k < c->nrhs; k++)
-      PetscCall(SyncILUReferenceSolve(&c->pattern, c->ref, c->ref + c->nl, c->ref + c->nl + c->nu, t ? SYNCILU_TRANS : SYNCILU_NOTRANS, c->b + k * c->ld,
-                                      c->x[t] + k * c->ld));
-  }
+  SyncILUSettingsInitialize(&exact);
+  PetscCall(CaseExpect(c, &exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -24,8 +24,10 @@ typedef struct {
   PetscScalar    *ref;       /* lval, uval, dinv */
   PetscInt        nl, nu, n; /* numbers of L and of U, rows; of a matrix of blocks those of its points */
   PetscInt        nrhs;      /* solved for: NRHS, or 1 where there are more than BIG rows */
-  PetscScalar    *b, *x[2];  /* NRHS right-hand sides, and the solutions of the system and its transpose */
-  PetscInt        ld;        /* of them, odd */
+  PetscScalar    *b, *x[2];  /* NRHS right-hand sides, and the solutions of the system and its transpose: exact ones, unless CaseExpect() wants others */
+  PetscInt        sweeps;    /* of jacobi whose results these are, and rows of a diagonal block; -1: they are exact */
+  PetscInt        block;
+  PetscInt        ld; /* of them, odd */
 } Case;
 
 /*
@@ -34,6 +36,10 @@ typedef struct {
 */
 extern PetscErrorCode CaseCreate(Mat, const char *, PetscInt, PetscReal, PetscRandom, Case *);
 extern PetscErrorCode CaseDestroy(Case *);
+/* What the reference makes of a right-hand side with the solve strategy of the settings. */
+extern PetscErrorCode CaseReference(const Case *, const SyncILUSettings *, SyncILUTranspose, const PetscScalar *b, PetscScalar *x);
+/* Makes x of the case what is expected with these settings. */
+extern PetscErrorCode CaseExpect(Case *, const SyncILUSettings *);
 /*
    The first row that is further from what is wanted than the tolerance times the largest value: of the solution,
    or of the row's part in L or in U. The number of rows if there is none.

@@ -97,13 +97,14 @@ static PetscErrorCode TestFaces(void)
 {
   const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
   const char *const
-                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 7 -pc_syncilu_solve_block_size 1 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
   const char *const lines[] = {"backend: host (asked for)",
                                "update vect",
                                "prefetch FALSE",
                                "vector size 8",
                                "analysis alap",
                                "solve mr",
+                               "sweeps 7, block size 1",
                                "threads 2",
                                "relaxation: 0.25",
                                "check TRUE",
@@ -113,7 +114,8 @@ static PetscErrorCode TestFaces(void)
                                "symmetric: one triangle is factored",
                                "tune TRUE",
                                "tuned: no, the host has one way"};
-  const char *const names[] = {"backend", "update", "prefetch", "vector_size", "analysis", "solve", "threads", "relax", "symmetric", "tune", "check"};
+  const char *const names[] = {"backend",          "update",  "prefetch", "vector_size", "analysis", "solve", "solve_sweeps",
+                               "solve_block_size", "threads", "relax",    "symmetric",   "tune",     "check"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
@@ -134,7 +136,7 @@ static PetscErrorCode TestFaces(void)
       SyncILUSolve    solve;
       PetscBool       check, tune, symmetric;
       PetscBool3      prefetch;
-      PetscInt        size, threads;
+      PetscInt        size, threads, sweeps, block;
       PetscReal       relax;
 
       if (set) {
@@ -149,6 +151,8 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetVectorSize(pc, 8));
         PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ALAP));
         PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
+        PetscCall(PCSyncILUSetSolveSweeps(pc, 7));
+        PetscCall(PCSyncILUSetSolveBlockSize(pc, 1));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
         PetscCall(PCSyncILUSetSymmetric(pc, PETSC_TRUE));
@@ -169,6 +173,8 @@ static PetscErrorCode TestFaces(void)
           PetscCall(MatSyncILUGetVectorSize(F, &size));
           PetscCall(MatSyncILUGetAnalysis(F, &analysis));
           PetscCall(MatSyncILUGetSolve(F, &solve));
+          PetscCall(MatSyncILUGetSolveSweeps(F, &sweeps));
+          PetscCall(MatSyncILUGetSolveBlockSize(F, &block));
           PetscCall(MatSyncILUGetThreads(F, &threads));
           PetscCall(MatSyncILUGetRelax(F, &relax));
           PetscCall(MatSyncILUGetSymmetric(F, &symmetric));
@@ -181,6 +187,8 @@ static PetscErrorCode TestFaces(void)
           PetscCall(PCSyncILUGetVectorSize(pc, &size));
           PetscCall(PCSyncILUGetAnalysis(pc, &analysis));
           PetscCall(PCSyncILUGetSolve(pc, &solve));
+          PetscCall(PCSyncILUGetSolveSweeps(pc, &sweeps));
+          PetscCall(PCSyncILUGetSolveBlockSize(pc, &block));
           PetscCall(PCSyncILUGetThreads(pc, &threads));
           PetscCall(PCSyncILUGetRelax(pc, &relax));
           PetscCall(PCSyncILUGetSymmetric(pc, &symmetric));
@@ -193,6 +201,7 @@ static PetscErrorCode TestFaces(void)
         CHECK(size == 8, "%s set %d mat %d: vector size %" PetscInt_FMT, ways[way], set, mat, size);
         CHECK(analysis == SYNCILU_ANALYSIS_ALAP, "%s set %d mat %d: analysis %d", ways[way], set, mat, (int)analysis);
         CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
+        CHECK(sweeps == 7 && block == 1, "%s set %d mat %d: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT, ways[way], set, mat, sweeps, block);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
         CHECK(symmetric == PETSC_TRUE, "%s set %d mat %d: symmetric %d", ways[way], set, mat, (int)symmetric);
@@ -216,7 +225,7 @@ static PetscErrorCode TestFaces(void)
     n       = fread(text, 1, 99999, file);
     text[n] = 0;
     fclose(file);
-    for (int k = 0; k < 9; k++) {
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
       char line[64];
 
       PetscCall(PetscSNPrintf(line, sizeof(line), f ? "  -pc_syncilu_%s" : ".  -pc_syncilu_%s", names[k]));

@@ -6,7 +6,7 @@
    A row is a block row where the matrix has blocks. What computes rows is compiled for each size of a block up
    to 8, without blocks for 1, and for any other.
 */
-#include "tickets.h"
+#include "jacobi.h"
 #include <stdlib.h>
 #if defined(_OPENMP)
   #include <omp.h>
@@ -64,6 +64,8 @@ typedef struct {
   SyncILUTriangle L, U, LT, UT;       /* the last two are set up by the first transposed solve on several threads, UT of a half with the plan */
   PetscScalar    *work;               /* right-hand sides in the order of the factorization, once a solve needs them */
   PetscInt        works;
+  PetscScalar    *sweeps; /* vectors of solve jacobi, for so many right-hand sides */
+  PetscInt        swept;
   PetscScalar    *split; /* two vectors for the operator of Eisenstat's trick, once somebody wants it */
   PetscScalar    *sums;  /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
   PetscInt        threads;
@@ -602,6 +604,53 @@ enum {
   SECOND = 2
 };
 
+/* Jacobi sweeps in the place of both solves, or of one. */
+static PetscErrorCode SweepParts(SyncILUEngine e, int parts, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x,
+                                 PetscInt ldx)
+{
+  Host                 *h = (Host *)e->data;
+  const SyncILUPattern *p = &e->pattern;
+  const PetscInt        n = p->n, block = PetscMin(nrhs, JACOBI_RHS);
+  const PetscBool       half = p->half, transposed = (PetscBool)(trans == SYNCILU_TRANS && !half);
+  SyncILUJacobiTriangle first  = {&h->L, h->lval, NULL, NULL, NULL};
+  SyncILUJacobiTriangle second = {&h->U, h->uval, NULL, half ? NULL : h->dinv, half ? h->dinv : NULL};
+  SyncILUJacobi         j      = {.n      = n,
+                                  .sweeps = e->settings.solve_sweeps,
+                                  .block  = e->settings.solve_block_size,
+                                  .ldb    = ldb,
+                                  .ldx    = ldx,
+                                  .in     = transposed ? p->col : p->row,
+                                  .out    = transposed ? p->row : p->col};
+
+  PetscFunctionBegin;
+  if (half) { /* L is the transpose of U, and has the values of its own where several threads have factored */
+    first.tri = &h->UT;
+    first.val = h->lval ? h->lval : h->uval;
+    first.map = h->lval ? NULL : h->UT.map;
+  }
+  if (transposed) {
+    if (!h->UT.own) PetscCall(SyncILUTriangleTranspose(&h->U, n, &h->UT));
+    if (!h->LT.own) PetscCall(SyncILUTriangleTranspose(&h->L, n, &h->LT));
+    first  = (SyncILUJacobiTriangle){&h->UT, h->uval, h->UT.map, h->dinv, NULL};
+    second = (SyncILUJacobiTriangle){&h->LT, h->lval, h->LT.map, NULL, NULL};
+  }
+  if (h->swept < block) {
+    h->swept = block;
+    PetscCall(PetscFree(h->sweeps));
+    PetscCall(PetscMalloc1((size_t)n * JACOBI_VECTORS * block, &h->sweeps));
+  }
+  j.work = h->sweeps;
+  if (parts & FIRST) j.triangle[j.triangles++] = first;
+  if (parts & SECOND) j.triangle[j.triangles++] = second;
+  for (PetscInt r = 0; r < nrhs; r += JACOBI_RHS) {
+    j.b    = b + (size_t)r * ldb;
+    j.x    = x + (size_t)r * ldx;
+    j.nrhs = PetscMin(JACOBI_RHS, nrhs - r);
+    SyncILUHostJacobi(&j, Threads(&e->settings));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SolveParts(SyncILUEngine e, int parts, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x,
                                  PetscInt ldx)
 {
@@ -616,6 +665,10 @@ static PetscErrorCode SolveParts(SyncILUEngine e, int parts, SyncILUTranspose tr
   SyncILUTriangle      *triangle[] = {transposed || half ? &h->UT : &h->L, transposed && !half ? &h->LT : &h->U};
 
   PetscFunctionBegin;
+  if (e->settings.solve == SYNCILU_SOLVE_JACOBI) {
+    PetscCall(SweepParts(e, parts, trans, nrhs, b, ldb, x, ldx));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (out && h->works < PetscMin(block, nrhs)) {
     h->works = PetscMin(block, nrhs);
     PetscCall(PetscFree(h->work));
@@ -860,6 +913,7 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
   PetscCall(PetscFree(h->d));
   PetscCall(PetscFree(h->work));
   PetscCall(PetscFree(h->sums));
+  PetscCall(PetscFree(h->sweeps));
   PetscCall(PetscFree(h->split));
   PetscCall(PetscFree(e->data));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -897,7 +951,7 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
     s->level_rows[i] = h->width[i] * e->pattern.bs;
   }
   s->threads = Threads(&e->settings);
-  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * (h->works + (h->split ? 2 : 0)) +
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * (h->works + JACOBI_VECTORS * h->swept + (h->split ? 2 : 0)) +
                                                  (e->pattern.half ? e->n + (h->lval ? e->pattern.nl : 0) : 0) + (PetscInt64)h->threads * e->pattern.bs);
   s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -924,6 +978,7 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "factorization: by block rows of %" PetscInt_FMT " rows with a dense work row a thread; solves: a thread a block row\n",
                                      e->pattern.bs));
+  if (e->settings.solve == SYNCILU_SOLVE_JACOBI) PetscCall(SyncILUSweepsView(&e->settings, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
