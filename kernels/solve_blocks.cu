@@ -3,45 +3,13 @@
    lane for a row. A color waits for the colors before it once; what is left of chains stays inside of a warp.
 */
 #include "solve_blocks.h"
+#include "blocks.cuh"
 #include "entries.cuh"
-#include "polls.cuh"
 
 using namespace syncilu;
 
 namespace
 {
-
-constexpr int MOST = SYNCILU_BLOCKS_MOST;
-
-__device__ __forceinline__ int rows_of(const SyncILUBlock &d)
-{
-  return d.shape & (SYNCILU_BLOCKS_SHAPE - 1);
-}
-
-__device__ __forceinline__ int width_of(const SyncILUBlock &d)
-{
-  return d.shape / SYNCILU_BLOCKS_SHAPE;
-}
-
-/* The row of a lane that has one. */
-__device__ __forceinline__ int row_of(const SyncILUBlock &d, bool down, int lane)
-{
-  return down ? d.first + rows_of(d) - 1 - lane : d.first + lane;
-}
-
-/* Places for the lanes of a warp that have an entry, side by side in the order of the lanes. */
-struct Places {
-  unsigned next, below; /* below: the lanes before this one */
-
-  __device__ __forceinline__          Places(unsigned begin, int lane) : next(begin), below((1u << lane) - 1) { }
-  __device__ __forceinline__ unsigned take(bool mine)
-  {
-    const unsigned lanes = __ballot_sync(FULL, mine), place = next + __popc(lanes & below);
-
-    next += __popc(lanes);
-    return place;
-  }
-};
 
 __global__ void rows_kernel(SyncILUDeviceTriangle t, int blocks, const int *__restrict__ begin, bool down, SyncILUBlock *__restrict__ block,
                             SyncILUBlockRow *__restrict__ row, int *__restrict__ outers, int *__restrict__ inners)
@@ -50,17 +18,18 @@ __global__ void rows_kernel(SyncILUDeviceTriangle t, int blocks, const int *__re
   const int       lane = threadIdx.x & 31;
 
   if (b >= blocks) return;
-  SyncILUBlock    d = {begin[b], begin[b + 1] - begin[b], 0, 0};
+  const int       first = begin ? begin[b] : (int)b * MOST, end = begin ? begin[b + 1] : min(first + MOST, t.n);
+  SyncILUBlock    d = {first, end - first, 0, 0};
   SyncILUBlockRow r = {0, 0};
   if (lane < rows_of(d)) {
-    const int i = row_of(d, down, lane), last = d.first + rows_of(d) - 1, from = t.begin[i] + t.skip, end = t.end[i];
+    const int i = row_of(d, down, lane), last = d.first + rows_of(d) - 1, from = t.begin[i] + t.skip, to = t.end[i];
 
     if (down) {
-      for (int e = from; e < end && t.col[e] <= last; e++) r.inner |= 1u << (last - t.col[e]);
+      for (int e = from; e < to && t.col[e] <= last; e++) r.inner |= 1u << (last - t.col[e]);
     } else {
-      for (int e = end - 1; e >= from && t.col[e] >= d.first; e--) r.inner |= 1u << (t.col[e] - d.first);
+      for (int e = to - 1; e >= from && t.col[e] >= d.first; e--) r.inner |= 1u << (t.col[e] - d.first);
     }
-    r.outer = end - from - __popc(r.inner);
+    r.outer = to - from - __popc(r.inner);
   }
   row[b * MOST + lane] = r;
   d.shape += SYNCILU_BLOCKS_SHAPE * __reduce_max_sync(FULL, r.outer);
@@ -162,34 +131,21 @@ __global__ void gather_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, V 
     [&](int i, int e, unsigned place, int) { val[at(i, e)] = ((const V *)m.inner)[place]; });
 }
 
-/* Inner entries of a block at most: lane l has those for lanes k < l, and they are kept by k, then l. */
-constexpr int INNER = MOST * (MOST - 1) / 2;
-
-__device__ __forceinline__ int inner_place(int k, int lane)
-{
-  return k * (MOST - 1) - k * (k + 1) / 2 + lane - 1;
-}
-
 /*
    First the outer entries are subtracted, OUTER of each row at a time. What a row waits for last is among its
    last entries, and these are among the last OUTER of their rows in all lanes: so the last wait is one for the
    warp, and there is nothing to be loaded after it. Inner entries have been loaded and multiplied by the scale
-   of their row before.
-
-   Then the rows of the block are finished one after the other: a shuffle hands the solution of a row to all
-   lanes, and those that have an entry for it subtract. The loop is unrolled, as the steps are a chain: a
-   shuffle and a product each are all that there is in it.
+   of their row before. Then the rows of the block are finished one after the other.
 
    Progress: the blocks that are waited for have lower tickets.
 */
 template <typename V, int R, bool DOWN, int OUTER>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
 {
-  constexpr int AT_ONCE = 4; /* inner entries of a lane that are loaded at the same time */
-  __shared__ V  kept[SYNCILU_BLOCK_SOLVE / 32][INNER];
-  const int     lane = threadIdx.x & 31, groups = (s.nrhs + R - 1) / R;
-  V *const      own = kept[threadIdx.x / 32];
-  int           group;
+  __shared__ V kept[SYNCILU_BLOCK_SOLVE / 32][INNER];
+  const int    lane = threadIdx.x & 31, groups = (s.nrhs + R - 1) / R;
+  V *const     own = kept[threadIdx.x / 32];
+  int          group;
 
   if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
   const Ticket t = take_ticket(s.ticket);
@@ -203,7 +159,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
   V                     sum[R], scale = 1, v[OUTER], next_v[OUTER];
   int                   c[OUTER], next_c[OUTER];
   size_t                to = 0;
-  Places                outers(d.outer, lane), inners(d.inner, lane);
+  Places                outers(d.outer, lane);
 
   auto load = [&](int w, int *column, V *value) {
     const bool     there = w >= 0 && w < r.outer; /* w is -1 where no row of the block has outer entries */
@@ -222,22 +178,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
     to = out_place(s, i);
     read_rhs<V, R>(s, m.n, group, i, rhs_place(s, i), sum);
   }
-  for (unsigned left = r.inner; __any_sync(FULL, left != 0);) {
-    V   x[AT_ONCE];
-    int place[AT_ONCE];
-
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++, left &= left - 1) {
-      const bool     there = left != 0;
-      const unsigned from  = inners.take(there);
-
-      place[k] = there ? inner_place(__ffs((int)left) - 1, lane) : -1;
-      x[k]     = there ? ((const V *)m.inner)[from] : V(0);
-    }
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++)
-      if (place[k] >= 0) own[place[k]] = x[k] * scale;
-  }
+  keep_inner(m, d, r, scale, own);
   const int ancestor = DOWN ? d.first + rows_of(d) - 1 + s.throttle : d.first - s.throttle;
   wait_for_ancestor(where.x + (ptrdiff_t)ancestor * R, s.throttle > 0 && ancestor >= 0 && ancestor < m.n);
   for (; w >= 0; w -= OUTER) {
@@ -260,14 +201,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
 
 #pragma unroll
   for (int q = 0; q < R; q++) sum[q] *= scale;
-#pragma unroll
-  for (int k = 0; k < MOST - 1; k++) {
-    const bool needs = r.inner >> k & 1;
-    const V    a     = needs ? own[inner_place(k, lane)] : V(0);
-
-#pragma unroll
-    for (int q = 0; q < R; q++) sum[q] = subtract_product_if(needs, sum[q], a, __shfl_sync(FULL, sum[q], k));
-  }
+  finish_rows<V, R>(r, own, sum);
   if (mine) where.publish(s, m.n, group, i, to, sum);
 }
 

@@ -53,11 +53,11 @@ __device__ __forceinline__ int rhs_place(const SyncILUDeviceSolve &s, int positi
 }
 
 /*
-   The right-hand side of a position, and its place; once it is read, the sentinels for the other triangular
-   solve are written. Several right-hand sides have their x in blocks of R: group g, position p, then r.
+   The right-hand side at its place. Several right-hand sides have their x in blocks of R: group g, position p,
+   then r.
 */
 template <typename V, int R>
-__device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, size_t from, V *b)
+__device__ __forceinline__ void load_rhs(const SyncILUDeviceSolve &s, int n, int group, size_t from, V *b)
 {
   if (s.ldb) {
 #pragma unroll
@@ -68,6 +68,15 @@ __device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int
 #pragma unroll
     for (int r = 0; r < R; r++) b[r] = x[r];
   }
+}
+
+/*
+   The same for a position; once it is read, the sentinels for the other triangular solve are written.
+*/
+template <typename V, int R>
+__device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, size_t from, V *b)
+{
+  load_rhs<V, R>(s, n, group, from, b);
   if (s.next) {
     V *next = (V *)s.next + ((size_t)group * n + (s.ldb ? position : from)) * R;
 

@@ -380,6 +380,13 @@
 #define SYNCILU_BLOCKS_MEAN    5.0
 
 /*
+   Jacobi sweeps: entries of a lane that are loaded at the same time; and how many more entries than all others of its
+   block a row has, from which on the whole warp goes through these.
+*/
+#define SYNCILU_JACOBI_AT_ONCE 4
+#define SYNCILU_JACOBI_LONE    64
+
+/*
    Fill: the logarithm of the places in the table of a warp, which may meet three quarters as many rows on its
    way, and half as many before its own; of those in the tables in memory for rows that meet more; and bytes of
    such tables. With more levels than that the host looks for fill: each row is searched for on its own, again

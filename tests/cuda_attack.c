@@ -138,9 +138,10 @@ static void SettingsFor(const Pairs *p, int k, PetscReal relax, SyncILUSettings 
 }
 
 /* Solves for some right-hand sides of the case, with the transpose too, in memory of the host. */
-static PetscErrorCode CheckSolve(SyncILUEngine e, const Case *c, PetscInt nrhs, PetscScalar *x, const char *what)
+static PetscErrorCode CheckSolve(SyncILUEngine e, Case *c, PetscInt nrhs, PetscScalar *x, const char *what)
 {
   PetscFunctionBegin;
+  PetscCall(CaseExpect(c, &e->settings));
   for (int t = 0; t < 2; t++) {
     const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
 

@@ -198,7 +198,8 @@ static PetscErrorCode TestRelaxed(PetscRandom rand)
       SyncILUEngine e;
       char          what[128];
 
-      v.solve = strategies.solve[s];
+      v.solve              = strategies.solve[s];
+      host->settings.solve = v.solve; /* where that is not exact, the host does the same */
       PetscCall(PetscSNPrintf(what, sizeof(what), "%s, relaxed, solve %s", patterns[m], SyncILUSolves[v.solve]));
       Watch("%s", what);
       PetscCall(EngineFor(&c, &v, SYNCILU_BACKEND_CUDA, SYNCILU_UPDATE_AUTO, SYNCILU_ANALYSIS_AUTO, &e));

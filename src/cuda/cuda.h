@@ -10,6 +10,7 @@
 
 #include "../engine.h"
 #include "../../kernels/types.h"
+#include "../../kernels/solve_blocks.h"
 #include "../../kernels/tuning.h"
 
 #define CallCUDA(...) \
@@ -323,6 +324,13 @@ PETSC_INTERN PetscErrorCode EllRows(Triangle *, SyncILUSlicedRows *);
 PETSC_INTERN PetscErrorCode EllColumns(const Triangle *, int *);
 PETSC_INTERN PetscErrorCode EllValues(const Triangle *, void *);
 PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
+
+/* solve_blocks.c: a triangle in blocks of successive rows, whose solves by block and Jacobi sweeps have the same storage. */
+
+PETSC_INTERN PetscErrorCode BlocksCreate(Triangle *, const int *, int, SyncILUDeviceBlocks *);
+PETSC_INTERN PetscErrorCode BlocksUpdate(Triangle *, const Factor *);
+PETSC_INTERN PetscErrorCode BlocksColumns(const Triangle *, int *);
+PETSC_INTERN PetscErrorCode BlocksValues(const Triangle *, void *);
 
 /* solve_mr.c: rows of one level and size class in slices, which the strategy hyb takes too. */
 

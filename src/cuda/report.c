@@ -106,8 +106,10 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes, f->ops->inodes ? "an inode" : "a row"));
   if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes %s: L %d, U %d\n", SolveName(L->ops), L->order.inodes ? "an inode" : "a row", 1 << L->lanes,
-                                   1 << U->lanes));
+  if (e->settings.solve == SYNCILU_SOLVE_JACOBI) PetscCall(SyncILUSweepsView(&e->settings, viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes %s: L %d, U %d\n", SolveName(L->ops), L->order.inodes ? "an inode" : "a row", 1 << L->lanes,
+                                     1 << U->lanes));
   if (d->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s\n", d->why));
   if (d->plan.inodes)
     PetscCall(PetscViewerASCIIPrintf(viewer, "inodes: %d of %d successive rows with one pattern; levels of inodes: L %d, U %d\n", d->plan.inodes->pattern.n,

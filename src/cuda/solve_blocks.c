@@ -7,7 +7,7 @@
 #include "../../kernels/solve_blocks.h"
 
 typedef struct {
-  SyncILUDeviceBlocks m;
+  SyncILUDeviceBlocks m;    /* comes first: see BlocksCreate() */
   int                 many; /* see SyncILUKernelSolveBlocks() */
 } Blocks;
 
@@ -30,7 +30,7 @@ static PetscErrorCode Fits_Blocks(Plan *plan, Part part, char why[], size_t len)
 }
 
 /* The blocks and their rows, and where their entries begin. */
-static PetscErrorCode CreateRows(Triangle *t, SyncILUDeviceBlocks *m, int *outers)
+static PetscErrorCode CreateRows(Triangle *t, const int *begin, SyncILUDeviceBlocks *m, int *outers)
 {
   Plan            *plan = t->plan;
   const size_t     n    = (size_t)m->blocks;
@@ -44,7 +44,7 @@ static PetscErrorCode CreateRows(Triangle *t, SyncILUDeviceBlocks *m, int *outer
   PlanCall(PlanAlloc(plan, &t->memory, n * SYNCILU_BLOCKS_MOST * sizeof(*row), &row));
   PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &outer));
   PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &inner));
-  PlanLaunch(SyncILUKernelBlockRows(t->rows, m->blocks, plan->block, m->down, block, row, outer, inner, plan->stream));
+  PlanLaunch(SyncILUKernelBlockRows(t->rows, m->blocks, begin, m->down, block, row, outer, inner, plan->stream));
   PlanCall(PlanOffsets(plan, m->blocks, outer, outers));
   PlanCall(PlanOffsets(plan, m->blocks, inner, NULL));
   PlanLaunch(SyncILUKernelBlockBegins(m->blocks, outer, inner, block, plan->stream));
@@ -54,14 +54,44 @@ static PetscErrorCode CreateRows(Triangle *t, SyncILUDeviceBlocks *m, int *outer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   BlocksCreate - a triangle in blocks of successive rows, without values
+
+   Not Collective
+
+   Input Parameters:
++  t      - the triangle, with its rows and columns
+.  begin  - where the blocks begin, and the number of rows; NULL: each SYNCILU_BLOCKS_MOST rows
+-  blocks - how many there are
+
+   Output Parameter:
+.  m - the blocks, with which the data of t begins
+*/
+PetscErrorCode BlocksCreate(Triangle *t, const int *begin, int blocks, SyncILUDeviceBlocks *m)
+{
+  Plan *plan = t->plan;
+  int  *col, outers;
+
+  PetscFunctionBegin;
+  m->n      = plan->pattern.n;
+  m->blocks = blocks;
+  m->down   = t->part == PART_U || t->part == PART_LT;
+  PlanCall(CreateRows(t, begin, m, &outers));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * sizeof(int), &col));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * plan->size, &m->outer));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)(t->rows.entries - outers) * plan->size, &m->inner));
+  PlanLaunch(SyncILUKernelBlockColumns(t->rows, *m, col, plan->stream));
+  m->col          = col;
+  t->order.blocks = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Columns of an unsymmetric pattern may have any length: a transpose with long ones is left to ell. */
 static PetscErrorCode Create_Blocks(Triangle *t)
 {
-  Plan                *plan = t->plan;
-  const int            n    = plan->pattern.n;
-  Blocks              *b;
-  SyncILUDeviceBlocks *m;
-  int                 *col, outers;
+  Plan     *plan = t->plan;
+  const int n    = plan->pattern.n;
+  Blocks   *b;
 
   PetscFunctionBegin;
   if (t->rows.longest > SYNCILU_BLOCKS_LONGEST) {
@@ -70,28 +100,23 @@ static PetscErrorCode Create_Blocks(Triangle *t)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&b));
-  t->data   = b;
-  m         = &b->m;
-  m->n      = n;
-  m->blocks = plan->blocks;
-  m->down   = t->part == PART_U || t->part == PART_LT;
-  PlanCall(CreateRows(t, m, &outers));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * sizeof(int), &col));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * plan->size, &m->outer));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)(t->rows.entries - outers) * plan->size, &m->inner));
-  PlanLaunch(SyncILUKernelBlockColumns(t->rows, *m, col, plan->stream));
-  m->col              = col;
+  t->data = b;
+  PlanCall(BlocksCreate(t, plan->block, plan->blocks, &b->m));
   b->many             = t->rows.entries > SYNCILU_BLOCKS_MEAN * n;
-  t->order.blocks     = PETSC_TRUE;
   t->order.level_rows = (double)n / PetscMax(plan->colors, 1);
   t->order.throttle   = OrderThrottle(t->order.level_rows, SYNCILU_THROTTLE_COLORS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Update_Blocks(Triangle *t, const Factor *factor)
+/* The blocks of a triangle that BlocksCreate() has made. */
+static const SyncILUDeviceBlocks *TriangleGetBlocks(const Triangle *t)
+{
+  return (const SyncILUDeviceBlocks *)t->data;
+}
+
+PetscErrorCode BlocksUpdate(Triangle *t, const Factor *factor)
 {
   Plan             *plan = t->plan;
-  const Blocks     *b    = (const Blocks *)t->data;
   SyncILUDeviceRows rows = t->part == PART_L ? factor->w : factor->u;
 
   PetscFunctionBegin;
@@ -102,7 +127,7 @@ static PetscErrorCode Update_Blocks(Triangle *t, const Factor *factor)
     rows.values.a = t->w;
     rows.begin    = t->wbegin;
   }
-  PlanLaunch(SyncILUKernelBlockValues(plan->type, t->rows, b->m, rows, plan->stream));
+  PlanLaunch(SyncILUKernelBlockValues(plan->type, t->rows, *TriangleGetBlocks(t), rows, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,21 +141,21 @@ static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Columns_Blocks(const Triangle *t, int *col)
+PetscErrorCode BlocksColumns(const Triangle *t, int *col)
 {
   Plan *plan = t->plan;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelColumnsOfBlocks(t->rows, ((const Blocks *)t->data)->m, t->part == PART_L ? plan->pattern.diag : NULL, col, plan->stream));
+  PlanLaunch(SyncILUKernelColumnsOfBlocks(t->rows, *TriangleGetBlocks(t), t->part == PART_L ? plan->pattern.diag : NULL, col, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Values_Blocks(const Triangle *t, void *val)
+PetscErrorCode BlocksValues(const Triangle *t, void *val)
 {
   Plan *plan = t->plan;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelValuesOfBlocks(plan->type, t->rows, ((const Blocks *)t->data)->m, val, plan->stream));
+  PlanLaunch(SyncILUKernelValuesOfBlocks(plan->type, t->rows, *TriangleGetBlocks(t), val, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,8 +163,8 @@ const SolveOps SyncILUSolveBlocksOps = {.type    = SYNCILU_SOLVE_AUTO,
                                         .name    = "blocks",
                                         .fits    = Fits_Blocks,
                                         .create  = Create_Blocks,
-                                        .update  = Update_Blocks,
+                                        .update  = BlocksUpdate,
                                         .solve   = Solve_Blocks,
                                         .rows    = TriangleRows,
-                                        .columns = Columns_Blocks,
-                                        .values  = Values_Blocks};
+                                        .columns = BlocksColumns,
+                                        .values  = BlocksValues};

@@ -4,14 +4,20 @@
 #include "struct.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
-  SyncILUSolveBlocksOps, SyncILUSolveBsrOps, SyncILUSolveStructOps;
+  SyncILUSolveBlocksOps, SyncILUSolveBsrOps, SyncILUSolveStructOps, SyncILUSolveJacobiOps;
 
 /* In the order in which auto tries them. One of type SYNCILU_SOLVE_AUTO has no option value. */
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,  &SyncILUSolveEllOps,
-                                             &SyncILUSolveCsrOps,     &SyncILUSolveMrOps,
-                                             &SyncILUSolveHybOps,     &SyncILUSolveLevelsetOps,
-                                             &SyncILUSolveClusterOps, &SyncILUSolveBsrOps,
-                                             &SyncILUSolveStructOps,  NULL};
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,
+                                             &SyncILUSolveEllOps,
+                                             &SyncILUSolveCsrOps,
+                                             &SyncILUSolveMrOps,
+                                             &SyncILUSolveHybOps,
+                                             &SyncILUSolveLevelsetOps,
+                                             &SyncILUSolveClusterOps,
+                                             &SyncILUSolveBsrOps,
+                                             &SyncILUSolveStructOps,
+                                             &SyncILUSolveJacobiOps,
+                                             NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
   SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps;

@@ -190,6 +190,7 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
   for (int k = 0; k < all.nsolves; k++) {
     const SyncILUAnalysis order = all.solve[k] == SYNCILU_SOLVE_STRUCT ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP; /* lines go in no other */
 
+    if (all.solve[k] == SYNCILU_SOLVE_JACOBI) continue; /* not exact: nothing that the others could be compared with */
     PetscCall(PetscSNPrintf(text, sizeof(text), "auto/%s/%s", SyncILUSolves[all.solve[k]], SyncILUAnalyses[order]));
     PetscCall(AddStrategy(bench, text, vector_size, analysis));
   }

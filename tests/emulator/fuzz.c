@@ -396,6 +396,10 @@ PetscErrorCode FuzzSettings(PetscReal relax, SyncILUSettings *s)
     s->update = SYNCILU_UPDATE_BSR;
     s->solve  = SYNCILU_SOLVE_BSR;
   }
+  if (s->solve == SYNCILU_SOLVE_JACOBI) {
+    s->solve_sweeps     = FuzzBelow(6);
+    s->solve_block_size = FuzzOnce(2) ? 1 : SYNCILU_JACOBI_BLOCK;
+  }
   if (FuzzOnce(3)) s->analysis = analyses[FuzzBelow(3)];
   if (FuzzOnce(2)) s->vector_size = 1 << FuzzBelow(6);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -477,7 +481,7 @@ PetscErrorCode FuzzCheckSolutions(const Case *c, SyncILUTranspose trans, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestEngine(const Case *c, const char *matrix, PetscBool adoptable)
+static PetscErrorCode TestEngine(Case *c, const char *matrix, PetscBool adoptable)
 {
   const PetscBool adopt = (PetscBool)(adoptable && FuzzOnce(2));
   SyncILUSettings s;
@@ -488,6 +492,7 @@ static PetscErrorCode TestEngine(const Case *c, const char *matrix, PetscBool ad
 
   PetscFunctionBegin;
   PetscCall(FuzzSettings(c->piv.relax, &s));
+  PetscCall(CaseExpect(c, &s));
   FuzzSay("%s; update %s, solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d, pattern of the matrix %d", matrix, SyncILUUpdates[s.update],
           SyncILUSolves[s.solve], SyncILUAnalyses[s.analysis], s.vector_size, s.prefetch, adopt);
   Watch("%s", said);

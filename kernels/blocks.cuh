@@ -1,0 +1,105 @@
+/*
+   The storage of triangles in blocks of successive rows, and what a warp does with the entries inside of its block:
+   for the solve by blocks and for Jacobi sweeps with them.
+*/
+#ifndef SYNCILU_BLOCKS_CUH
+#define SYNCILU_BLOCKS_CUH
+
+#include "polls.cuh"
+#include "solve_blocks.h"
+
+namespace syncilu
+{
+
+constexpr int MOST = SYNCILU_BLOCKS_MOST;
+
+__device__ __forceinline__ int rows_of(const SyncILUBlock &d)
+{
+  return d.shape & (SYNCILU_BLOCKS_SHAPE - 1);
+}
+
+__device__ __forceinline__ int width_of(const SyncILUBlock &d)
+{
+  return d.shape / SYNCILU_BLOCKS_SHAPE;
+}
+
+/* The row of a lane that has one. */
+__device__ __forceinline__ int row_of(const SyncILUBlock &d, bool down, int lane)
+{
+  return down ? d.first + rows_of(d) - 1 - lane : d.first + lane;
+}
+
+/* Places for the lanes of a warp that have an entry, side by side in the order of the lanes. */
+struct Places {
+  unsigned next, below; /* below: the lanes before this one */
+
+  __device__ __forceinline__          Places(unsigned begin, int lane) : next(begin), below((1u << lane) - 1) { }
+  __device__ __forceinline__ unsigned take(bool mine)
+  {
+    const unsigned lanes = __ballot_sync(FULL, mine), place = next + __popc(lanes & below);
+
+    next += __popc(lanes);
+    return place;
+  }
+};
+
+/* Inner entries of a block at most: lane l has those for lanes k < l, and they are kept by k, then l. */
+constexpr int INNER = MOST * (MOST - 1) / 2;
+
+__device__ __forceinline__ int inner_place(int k, int lane)
+{
+  return k * (MOST - 1) - k * (k + 1) / 2 + lane - 1;
+}
+
+/*
+   Loads the inner entries of a block for finish_rows(), multiplied by the scale of their row: own has room for
+   INNER numbers in shared memory, of which each lane writes and reads its own.
+*/
+template <typename V>
+__device__ __forceinline__ void keep_inner(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, V scale, V *own)
+{
+  constexpr int AT_ONCE = 4; /* that are loaded at the same time */
+  const int     lane    = threadIdx.x & 31;
+  Places        inners(d.inner, lane);
+
+  for (unsigned left = r.inner; __any_sync(FULL, left != 0);) {
+    V   x[AT_ONCE];
+    int place[AT_ONCE];
+
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++, left &= left - 1) {
+      const bool     there = left != 0;
+      const unsigned from  = inners.take(there);
+
+      place[k] = there ? inner_place(__ffs((int)left) - 1, lane) : -1;
+      x[k]     = there ? ((const V *)m.inner)[from] : V(0);
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+      if (place[k] >= 0) own[place[k]] = x[k] * scale;
+  }
+}
+
+/*
+   Finishes the rows of a block one after the other, whose sums are scaled and have no outer entries left: a shuffle
+   hands the solution of a row to all lanes, and those that have an entry for it subtract. The loop is unrolled, as
+   the steps are a chain: a shuffle and a product each are all that there is in it.
+*/
+template <typename V, int R>
+__device__ __forceinline__ void finish_rows(const SyncILUBlockRow &r, const V *own, V *sum)
+{
+  const int lane = threadIdx.x & 31;
+
+#pragma unroll
+  for (int k = 0; k < MOST - 1; k++) {
+    const bool needs = r.inner >> k & 1;
+    const V    a     = needs ? own[inner_place(k, lane)] : V(0);
+
+#pragma unroll
+    for (int q = 0; q < R; q++) sum[q] = subtract_product_if(needs, sum[q], a, __shfl_sync(FULL, sum[q], k));
+  }
+}
+
+} // namespace syncilu
+
+#endif
