@@ -10,6 +10,7 @@ Each time stands beside its bound, each result is checked.\n\
   -repeat n           repetitions, of which the median is shown\n\
   -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
+  -solve_sweeps n, -solve_block_size 1|32   of auto/jacobi, which is compared with what it should come to\n\
   -cusparse false     without cuSPARSE\n\
   -view               what each engine says of itself\n\
   -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
@@ -167,17 +168,23 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
   PetscInt              count = STRATEGY_ROWS, vector_size = 0;
   SyncILUAnalysis       analysis = SYNCILU_ANALYSIS_AUTO;
   PetscBool             chosen;
+  SyncILUSettings       usual;
   Strategies            all;
 
   PetscFunctionBegin;
+  SyncILUSettingsInitialize(&usual);
   PetscOptionsBegin(PETSC_COMM_SELF, NULL, "Strategies of the kernel bench", NULL);
   PetscCall(PetscOptionsStringArray("-strategies", "auto or UPDATE/SOLVE, /ANALYSIS, /prefetch or /plain", NULL, names, &count, &chosen));
   PetscCall(PetscOptionsInt("-vector_size", "Lanes a row, 0: the library chooses", NULL, vector_size, &vector_size, NULL));
+  PetscCall(PetscOptionsInt("-solve_sweeps", "Sweeps of solve jacobi", NULL, usual.solve_sweeps, &usual.solve_sweeps, NULL));
+  PetscCall(PetscOptionsInt("-solve_block_size", "Rows of its blocks, 1 or 32", NULL, usual.solve_block_size, &usual.solve_block_size, NULL));
   PetscCall(
     PetscOptionsEnum("-analysis", "Order of the rows for strategies that name none", NULL, SyncILUAnalyses, (PetscEnum)analysis, (PetscEnum *)&analysis, NULL));
   PetscOptionsEnd();
   for (PetscInt s = 0; chosen && s < count; s++) {
     PetscCall(AddStrategy(bench, names[s], vector_size, analysis));
+    bench->strategy[s].settings.solve_sweeps     = usual.solve_sweeps;
+    bench->strategy[s].settings.solve_block_size = usual.solve_block_size;
     PetscCall(PetscFree(names[s]));
   }
   if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +197,7 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
   for (int k = 0; k < all.nsolves; k++) {
     const SyncILUAnalysis order = all.solve[k] == SYNCILU_SOLVE_STRUCT ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP; /* lines go in no other */
 
-    if (all.solve[k] == SYNCILU_SOLVE_JACOBI) continue; /* not exact: nothing that the others could be compared with */
+    if (all.solve[k] == SYNCILU_SOLVE_JACOBI) continue; /* not exact: runs where it is asked for */
     PetscCall(PetscSNPrintf(text, sizeof(text), "auto/%s/%s", SyncILUSolves[all.solve[k]], SyncILUAnalyses[order]));
     PetscCall(AddStrategy(bench, text, vector_size, analysis));
   }

@@ -128,18 +128,22 @@ static PetscErrorCode Measure(const Bench *bench, Ours *o, Row *row)
 
 PetscErrorCode MeasureOurs(const Bench *bench, const Strategy *strategy, Subject *s, Row *row)
 {
-  Ours      o;
-  PetscBool failed;
-  char      why[WHY]; /* what fails after a failure is no second one */
+  Ours            o;
+  PetscBool       failed;
+  char            why[WHY]; /* what fails after a failure is no second one */
+  SyncILUSettings exact;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&o, sizeof(o)));
   o.strategy = strategy;
   o.s        = s;
   o.csr      = s->device;
+  PetscCall(CaseExpect(&s->c, &strategy->settings));
   BenchTry(Measure(bench, &o, row), row->why, sizeof(row->why), &row->failed);
   BenchTry(SyncILUEngineDestroy(&o.e), why, sizeof(why), &failed);
   (void)cudaGetLastError();
+  SyncILUSettingsInitialize(&exact); /* as the rows of cuSPARSE are */
+  PetscCall(CaseExpect(&s->c, &exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

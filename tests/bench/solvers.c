@@ -7,8 +7,8 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
-  -only name,...      these preconditioners of the table alone; or \"syncilu host\" and \"syncilu cuda\", which are in it only then:\n\
-                      their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
+  -only name,...      these preconditioners of the table alone; or \"syncilu jacobi\" and \"syncilu jacobi diagonal\", which are in it only then,\n\
+                      as are \"syncilu host\" and \"syncilu cuda\": their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
   -repeat n           rounds after the first, of which the median is shown\n\
   -rtol r             relative tolerance of the solvers\n\
   -max_it n           most iterations\n\
@@ -46,21 +46,23 @@ typedef struct {
 static const char cusparse[] = "pc_factor_mat_solver_type cusparse";
 
 static const Preconditioner on_gpu[] = {
-  {"syncilu",               {"pc_type syncilu"},                                                                               PETSC_FALSE},
-  {"syncilu relax 0.99",    {"pc_type syncilu", "pc_syncilu_relax 0.99"},                                                      PETSC_FALSE},
-  {"syncilu bmc",           {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                            PETSC_FALSE},
-  {"syncilu bmc levels 1",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                      PETSC_FALSE},
-  {"syncilu bmc levels 2",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                      PETSC_FALSE},
-  {"syncilu list/ell/asap", {"pc_type syncilu", "pc_syncilu_update list", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
-  {"syncilu vect/ell/asap", {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
-  {"syncilu vect/csr/asap", {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve csr", "pc_syncilu_analysis asap"}, PETSC_FALSE},
-  {"syncilu auto/ell/alap", {"pc_type syncilu", "pc_syncilu_solve ell", "pc_syncilu_analysis alap"},                           PETSC_FALSE},
-  {"syncilu host",          {"pc_type syncilu", "pc_syncilu_backend host"},                                                    PETSC_TRUE },
-  {"syncilu cuda",          {"pc_type syncilu", "pc_syncilu_backend cuda"},                                                    PETSC_TRUE },
-  {"ilu",                   {"pc_type ilu", cusparse},                                                                         PETSC_FALSE},
-  {"jacobi",                {"pc_type jacobi"},                                                                                PETSC_FALSE},
-  {"none",                  {"pc_type none"},                                                                                  PETSC_FALSE},
-  {"gamg",                  {"pc_type gamg"},                                                                                  PETSC_FALSE},
+  {"syncilu",                 {"pc_type syncilu"},                                                                               PETSC_FALSE},
+  {"syncilu relax 0.99",      {"pc_type syncilu", "pc_syncilu_relax 0.99"},                                                      PETSC_FALSE},
+  {"syncilu bmc",             {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                            PETSC_FALSE},
+  {"syncilu bmc levels 1",    {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                      PETSC_FALSE},
+  {"syncilu bmc levels 2",    {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                      PETSC_FALSE},
+  {"syncilu list/ell/asap",   {"pc_type syncilu", "pc_syncilu_update list", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
+  {"syncilu vect/ell/asap",   {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve ell", "pc_syncilu_analysis asap"}, PETSC_FALSE},
+  {"syncilu vect/csr/asap",   {"pc_type syncilu", "pc_syncilu_update vect", "pc_syncilu_solve csr", "pc_syncilu_analysis asap"}, PETSC_FALSE},
+  {"syncilu auto/ell/alap",   {"pc_type syncilu", "pc_syncilu_solve ell", "pc_syncilu_analysis alap"},                           PETSC_FALSE},
+  {"syncilu jacobi",          {"pc_type syncilu", "pc_syncilu_solve jacobi"},                                                    PETSC_TRUE },
+  {"syncilu jacobi diagonal", {"pc_type syncilu", "pc_syncilu_solve jacobi", "pc_syncilu_solve_block_size 1"},                   PETSC_TRUE },
+  {"syncilu host",            {"pc_type syncilu", "pc_syncilu_backend host"},                                                    PETSC_TRUE },
+  {"syncilu cuda",            {"pc_type syncilu", "pc_syncilu_backend cuda"},                                                    PETSC_TRUE },
+  {"ilu",                     {"pc_type ilu", cusparse},                                                                         PETSC_FALSE},
+  {"jacobi",                  {"pc_type jacobi"},                                                                                PETSC_FALSE},
+  {"none",                    {"pc_type none"},                                                                                  PETSC_FALSE},
+  {"gamg",                    {"pc_type gamg"},                                                                                  PETSC_FALSE},
 };
 static const Preconditioner on_cpu[] = {
   {"ilu", {"pc_type ilu"}, PETSC_FALSE},
