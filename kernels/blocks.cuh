@@ -1,6 +1,6 @@
 /*
-   The storage of triangles in blocks of successive rows, and what a warp does with the entries inside of its block:
-   for the solve by blocks and for Jacobi sweeps with them.
+   The storage of triangles in blocks of successive rows, and what a warp does with the entries inside of its
+   block: for the solve by blocks and for Jacobi sweeps with them.
 */
 #ifndef SYNCILU_BLOCKS_CUH
 #define SYNCILU_BLOCKS_CUH
@@ -81,9 +81,9 @@ __device__ __forceinline__ void keep_inner(const SyncILUDeviceBlocks &m, const S
 }
 
 /*
-   Finishes the rows of a block one after the other, whose sums are scaled and have no outer entries left: a shuffle
-   hands the solution of a row to all lanes, and those that have an entry for it subtract. The loop is unrolled, as
-   the steps are a chain: a shuffle and a product each are all that there is in it.
+   Finishes the rows of a block one after the other, whose sums are scaled and have no outer entries left: a
+   shuffle hands the solution of a row to all lanes, and those that have an entry for it subtract. The loop is
+   unrolled, as the steps are a chain: a shuffle and a product each are all that there is in it.
 */
 template <typename V, int R>
 __device__ __forceinline__ void finish_rows(const SyncILUBlockRow &r, const V *own, V *sum)

@@ -46,8 +46,9 @@ typedef struct {
 } SyncILUDeviceBlocks;
 
 /*
-   The blocks of a triangle from where they begin (begin[blocks] is n; NULL: each SYNCILU_BLOCKS_MOST rows), without
-   where their entries begin; and the rows. outers and inners, with room for one more, receive the entries of each block.
+   The blocks of a triangle from where they begin (begin[blocks] is n; NULL: each SYNCILU_BLOCKS_MOST rows),
+   without where their entries begin; and the rows. outers and inners, with room for one more, receive the
+   entries of each block.
 */
 extern cudaError_t SyncILUKernelBlockRows(SyncILUDeviceTriangle, int blocks, const int *begin, int down, SyncILUBlock *, SyncILUBlockRow *, int *outers,
                                           int *inners, cudaStream_t);

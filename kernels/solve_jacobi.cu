@@ -1,9 +1,9 @@
 /*
-   Jacobi sweeps with a triangle: each is a product with its entries, and rows of a sweep wait for nobody but those of
-   their diagonal block. A warp has a block of successive rows, a lane a row.
+   Jacobi sweeps with a triangle: each is a product with its entries, and rows of a sweep wait for nobody but
+   those of their diagonal block. A warp has a block of successive rows, a lane a row.
 
-   Columns inside of a block are not stored: the number of the previous iterate comes from the lane that has loaded it
-   as its own, or with diagonal blocks the new one from the lane that has it first.
+   Columns inside of a block are not stored: the number of the previous iterate comes from the lane that has
+   loaded it as its own, or with diagonal blocks the new one from the lane that has it first.
 */
 #include "solve_jacobi.h"
 #include "blocks.cuh"
@@ -50,8 +50,8 @@ struct Old {
 };
 
 /*
-   Of a block in which one row has many more outer entries than all others, those come first, side by side: all lanes
-   share them. Returns how many that are.
+   Of a block in which one row has many more outer entries than all others, those come first, side by side: all
+   lanes share them. Returns how many that are.
 */
 template <typename V, int R, int OLD>
 __device__ __forceinline__ int subtract_lone(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, const Old<V, R, OLD> &old, V *sum)

@@ -380,8 +380,8 @@
 #define SYNCILU_BLOCKS_MEAN    5.0
 
 /*
-   Jacobi sweeps: entries of a lane that are loaded at the same time; and how many more entries than all others of its
-   block a row has, from which on the whole warp goes through these.
+   Jacobi sweeps: entries of a lane that are loaded at the same time; and how many more entries than all others
+   of its block a row has, from which on the whole warp goes through these.
 */
 #define SYNCILU_JACOBI_AT_ONCE 4
 #define SYNCILU_JACOBI_LONE    64

@@ -220,9 +220,9 @@ static PetscErrorCode Solves(SyncILUEngine e, SyncILUTranspose trans, const Pets
 }
 
 /*
-   Whether Jacobi sweeps come to what they do with the backend's own factor. The sums of the absolute values of all
-   terms, with which the differences are compared, are what the sweeps come to with the absolute values of b and D and
-   the negative ones of the entries beside it.
+   Whether Jacobi sweeps come to what they do with the backend's own factor. The sums of the absolute values of
+   all terms, with which the differences are compared, are what the sweeps come to with the absolute values of
+   b and D and the negative ones of the entries beside it.
 */
 static PetscErrorCode Sweeps(SyncILUEngine e, SyncILUTranspose trans, const PetscScalar *b, const PetscScalar *x, PetscBool *solves)
 {

@@ -361,8 +361,8 @@ static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, 
 .  engine - the planned factorization, NULL after an error
 
    Errors:
-   What a backend that the user asked for lacks; what is wrong with the pattern (see SyncILUPatternCreate()); blocks,
-   which solve jacobi does not know.
+   What a backend that the user asked for lacks; what is wrong with the pattern (see SyncILUPatternCreate());
+   blocks, which solve jacobi does not know.
 
    Note:
    Where the user leaves the choice to the library, a backend that cannot is followed by the next one, and the

@@ -261,9 +261,9 @@ typedef struct {
 } StrictTriangle;
 
 /*
-   Jacobi sweeps for a triangular system T x = b, or for its transpose, by columns. T = D + N with D the diagonal
-   blocks of so many successive rows, of 1 the diagonal: x_0 = D^-1 b, x_(k+1) = D^-1 (b - N x_k). old has room
-   for an iterate.
+   Jacobi sweeps for a triangular system T x = b, or for its transpose, by columns. T = D + N with D the
+   diagonal blocks of so many successive rows, of 1 the diagonal: x_0 = D^-1 b, x_(k+1) = D^-1 (b - N x_k). old
+   has room for an iterate.
 */
 static void JacobiSolve(PetscInt n, const StrictTriangle *t, PetscBool trans, PetscInt sweeps, PetscInt block, const PetscScalar *b, PetscScalar *x,
                         PetscScalar *old)
@@ -322,9 +322,9 @@ static void JacobiSolve(PetscInt n, const StrictTriangle *t, PetscBool trans, Pe
    triangular systems in incomplete factorization preconditioning, J. Parallel Distrib. Comput. 119, 2018.
 
    From a fixed number of sweeps comes a linear operator, S(T) = sum_k (-D^-1 N)^k D^-1. The blocks of T^T are
-   those of T, so S(T^T) = S(T)^T: what is applied for the transposed system is the transpose of what is applied
-   for the system. Where L = U^T D^-1, it is symmetric, and positive definite if the pivots are positive. As many
-   sweeps as T has levels, less one, are exact.
+   those of T, so S(T^T) = S(T)^T: what is applied for the transposed system is the transpose of what is
+   applied for the system. Where L = U^T D^-1, it is symmetric, and positive definite if the pivots are
+   positive. As many sweeps as T has levels, less one, are exact.
 */
 PetscErrorCode SyncILUReferenceSolveJacobi(const SyncILUPattern *p, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv, PetscInt sweeps,
                                            PetscInt block, SyncILUTranspose trans, const PetscScalar *b, PetscScalar *x)

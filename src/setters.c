@@ -496,10 +496,10 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
 
    Note:
    Takes effect at the next symbolic phase. Auto takes bsr where successive rows come in groups of one pattern
-   and have 12 entries or more in the mean and no more than 1024, struct where the rows are those of a stencil on a
-   grid, cluster where levels are narrow and the device has clusters, and else ell; the view gives the reason. On the
-   host a thread takes a row, whatever is asked for, and the view says so; but for jacobi, the only strategy that is not
-   exact, which the host has too. Neither auto nor -pc_syncilu_tune takes jacobi.
+   and have 12 entries or more in the mean and no more than 1024, struct where the rows are those of a stencil
+   on a grid, cluster where levels are narrow and the device has clusters, and else ell; the view gives the
+   reason. On the host a thread takes a row, whatever is asked for, and the view says so; but for jacobi, the
+   only strategy that is not exact, which the host has too. Neither auto nor -pc_syncilu_tune takes jacobi.
 
 .seealso: `SyncILUSolve`, `PCSyncILUSetSolveSweeps()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetSolve()`, `MatSyncILUSetSolve()`
 @*/
@@ -575,21 +575,22 @@ MAT_GETTER(Solve, SyncILUSolve)
    Level: intermediate
 
    Notes:
-   Concerns `SYNCILU_SOLVE_JACOBI`, on the host and on a GPU. Of a triangle T = D + N, D its diagonal or diagonal
-   blocks (`PCSyncILUSetSolveBlockSize()`), come x_0 = D^-1 b and n sweeps x_(k+1) = D^-1 (b - N x_k). So 0 sweeps are
-   D alone, and libraries that begin with zero count one more (hypre's 5 are 4 here). As many sweeps as T has levels,
-   less one, are exact.
+   Concerns `SYNCILU_SOLVE_JACOBI`, on the host and on a GPU. Of a triangle T = D + N, D its diagonal or
+   diagonal blocks (`PCSyncILUSetSolveBlockSize()`), come x_0 = D^-1 b and n sweeps x_(k+1) = D^-1 (b - N x_k).
+   So 0 sweeps are D alone, and libraries that begin with zero count one more (hypre's 5 are 4 here). As many
+   sweeps as T has levels, less one, are exact.
 
-   No row waits for another, and nobody asks for levels before. The preconditioner is linear, and the transposed one
-   its transpose. Of a symmetric matrix it is symmetric, and with positive pivots positive definite, as `KSPCG` wants
-   it. Each sweep reads a triangle once, so that many sweeps take longer than an exact solve unless rows come in
-   thousands of levels.
+   No row waits for another, and nobody asks for levels before. The preconditioner is linear, and the
+   transposed one its transpose. Of a symmetric matrix it is symmetric, and with positive pivots positive
+   definite, as `KSPCG` wants it. Each sweep reads a triangle once, as an exact solve does, so that several of
+   them only pay on a GPU, and where rows come in many narrow levels.
 
-   H. Anzt, E. Chow, J. Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015. Where T is
-   far from diagonally dominant, sweeps grow before they become exact, and the preconditioner is of no use.
+   H. Anzt, E. Chow, J. Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015. Where
+   T is far from diagonally dominant, sweeps grow before they become exact, and the preconditioner is of no
+   use.
 
-   Not for matrices of blocks. Takes effect at the next application; a preconditioner that has been set up is set up
-   anew.
+   Not for matrices of blocks. Takes effect at the next application; a preconditioner that has been set up is
+   set up anew.
 
 .seealso: `PCSyncILUSetSolve()`, `PCSyncILUSetSolveBlockSize()`, `PCSyncILUGetSolveSweeps()`, `MatSyncILUSetSolveSweeps()`
 @*/
@@ -613,8 +614,8 @@ PC_SETTER(SolveSweeps, PetscInt, Int)
 PC_GETTER(SolveSweeps, PetscInt)
 
 /*@
-   MatSyncILUSetSolveSweeps - Sets how many Jacobi sweeps take the place of each triangular solve, for a factored
-   matrix
+   MatSyncILUSetSolveSweeps - Sets how many Jacobi sweeps take the place of each triangular solve, for a
+   factored matrix
 
    Logically Collective
 
@@ -635,8 +636,8 @@ PC_GETTER(SolveSweeps, PetscInt)
 MAT_SETTER(SolveSweeps, PetscInt, Int)
 
 /*@
-   MatSyncILUGetSolveSweeps - Gets how many Jacobi sweeps take the place of each triangular solve, of a factored
-   matrix
+   MatSyncILUGetSolveSweeps - Gets how many Jacobi sweeps take the place of each triangular solve, of a
+   factored matrix
 
    Not Collective
 
@@ -667,12 +668,12 @@ MAT_GETTER(SolveSweeps, PetscInt)
    Level: intermediate
 
    Notes:
-   Concerns `SYNCILU_SOLVE_JACOBI`, see `PCSyncILUSetSolveSweeps()`. With 1, D is the diagonal. With 32, D has a block
-   for each 32 successive rows in the order of the factorization, the first of which begin with row 0. On a GPU a warp
-   has a block.
+   Concerns `SYNCILU_SOLVE_JACOBI`, see `PCSyncILUSetSolveSweeps()`. With 1, D is the diagonal. With 32, D has
+   a block for each 32 successive rows in the order of the factorization, the first of which begin with row 0.
+   On a GPU a warp has a block.
 
-   E. Chow, H. Anzt, J. Scott, J. Dongarra, Using Jacobi iterations and blocking for solving sparse triangular systems
-   in incomplete factorization preconditioning, J. Parallel Distrib. Comput. 119, 2018.
+   E. Chow, H. Anzt, J. Scott, J. Dongarra, Using Jacobi iterations and blocking for solving sparse triangular
+   systems in incomplete factorization preconditioning, J. Parallel Distrib. Comput. 119, 2018.
 
    Takes effect at the next application; a preconditioner that has been set up is set up anew.
 

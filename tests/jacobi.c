@@ -51,8 +51,8 @@ static void Dense(const Case *c, PetscBool upper, PetscBool trans, PetscScalar *
 }
 
 /*
-   The sweeps of a triangle as they are usually defined: from x = 0 on x += D^-1 (b - T x), one more than ours, which
-   begin with D^-1 b. D is what of T is in the diagonal blocks, and is solved with by elimination.
+   The sweeps of a triangle as they are usually defined: from x = 0 on x += D^-1 (b - T x), one more than ours,
+   which begin with D^-1 b. D is what of T is in the diagonal blocks, and is solved with by elimination.
 */
 static PetscErrorCode Define(PetscInt n, const PetscScalar *T, PetscInt sweeps, PetscInt block, const PetscScalar *b, PetscScalar *x)
 {
@@ -169,8 +169,8 @@ static PetscErrorCode TestCheck(SyncILUEngine e, const Case *c)
 }
 
 /*
-   Sweeps on a matrix, on both backends: those of the definition, and as many as there are levels are exact, while
-   one less than that is not.
+   Sweeps on a matrix, on both backends: those of the definition, and as many as there are levels are exact,
+   while one less than that is not.
 */
 static PetscErrorCode TestMatrix(const char *pattern, const char *ordering, PetscReal relax, PetscBool device, PetscBool small, PetscRandom rand)
 {
@@ -357,8 +357,8 @@ static PetscErrorCode TwoHalves(PC pc, Vec x, PetscReal *difference)
 }
 
 /*
-   As a preconditioner: linear, the transposed one its transpose, symmetric where the matrix is, and then CG converges
-   in hardly more iterations than with exact solves.
+   As a preconditioner: linear, the transposed one its transpose, symmetric where the matrix is, and then CG
+   converges in hardly more iterations than with exact solves.
 */
 static PetscErrorCode TestOperator(PetscBool device, PetscBool small, PetscRandom rand)
 {

@@ -1,6 +1,6 @@
 /*
-   See jacobi.h. A sweep reads one iterate and writes another, so that its rows may be computed in any order, but for
-   those of a diagonal block. Each thread has the same rows in all sweeps.
+   See jacobi.h. A sweep reads one iterate and writes another, so that its rows may be computed in any order,
+   but for those of a diagonal block. Each thread has the same rows in all sweeps.
 */
 #include "jacobi.h"
 #if defined(_OPENMP)
@@ -16,8 +16,8 @@
 
 /*
    A sweep for the rows from first on, before last. Of several right-hand sides, nrhs, the numbers of a row are
-   neighbours. Columns of the diagonal block, whose number has all bits from shift on in common with the row's, are
-   read of the new iterate, the others of the old one; with old NULL they do not count.
+   neighbours. Columns of the diagonal block, whose number has all bits from shift on in common with the row's,
+   are read of the new iterate, the others of the old one; with old NULL they do not count.
 */
 FOR_EACH_CALL void SweepRows(const SyncILUJacobiTriangle *t, PetscInt first, PetscInt last, const PetscScalar *b, const PetscScalar *old, PetscScalar *x,
                              const int shift, const PetscInt nrhs)
@@ -25,17 +25,27 @@ FOR_EACH_CALL void SweepRows(const SyncILUJacobiTriangle *t, PetscInt first, Pet
   const PetscInt *ptr = t->tri->ptr, *col = t->tri->col;
 
   for (PetscInt q = first; q < last; q++) {
-    const PetscInt i = t->tri->forward ? q : first + last - 1 - q;
+    const PetscInt i = t->tri->forward ? q : first + last - 1 - q, end = old || shift ? ptr[i + 1] : ptr[i];
     PetscScalar    sum[JACOBI_RHS];
 
     for (PetscInt r = 0; r < nrhs; r++) sum[r] = t->scale ? b[i * nrhs + r] * t->scale[i] : b[i * nrhs + r];
-    for (PetscInt k = ptr[i]; k < ptr[i + 1]; k++) {
+    for (PetscInt k = ptr[i]; k < end; k++) {
       const PetscScalar *from = (col[k] ^ i) >> shift ? old : x;
       const PetscScalar  a    = t->val[t->map ? t->map[k] : k];
 
       for (PetscInt r = 0; r < nrhs && from; r++) sum[r] -= a * from[col[k] * nrhs + r];
     }
     for (PetscInt r = 0; r < nrhs; r++) x[i * nrhs + r] = t->dinv ? sum[r] * t->dinv[i] : sum[r];
+  }
+}
+
+/* With one thread there is none: it would be that of a parallel region of the program's. */
+static inline void Barrier(PetscInt threads)
+{
+  if (threads > 1) {
+#if defined(_OPENMP)
+  #pragma omp barrier
+#endif
   }
 }
 
@@ -59,10 +69,7 @@ static void Share(const SyncILUJacobi *j, PetscInt thread, PetscInt threads)
     for (PetscInt s = 0; s <= j->sweeps; s++) {
       PetscScalar *const before = old;
 
-      /* rows of other threads are read that these have just written */
-#if defined(_OPENMP)
-  #pragma omp barrier
-#endif
+      Barrier(threads); /* rows of other threads are read that these have just written */
       old = x;
       x   = before;
       if (nrhs == 1 && !shift) SweepRows(&j->triangle[k], first, last, b, s ? old : NULL, x, 0, 1);
@@ -73,10 +80,7 @@ static void Share(const SyncILUJacobi *j, PetscInt thread, PetscInt threads)
     x      = b;
     b      = solved;
   }
-  /* x may be what other threads still read: the right-hand sides */
-#if defined(_OPENMP)
-  #pragma omp barrier
-#endif
+  Barrier(threads); /* what is written now may be the right-hand sides that other threads have still to take */
   for (PetscInt i = first; i < last; i++) {
     for (PetscInt r = 0; r < nrhs; r++) j->x[(j->out ? j->out[i] : i) + (size_t)r * j->ldx] = b[i * nrhs + r];
   }

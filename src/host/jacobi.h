@@ -1,6 +1,6 @@
 /*
-   Jacobi sweeps in the place of the two triangular solves: solve strategy jacobi on the host. The operations are
-   those of SyncILUReferenceSolveJacobi() in its order, for any number of threads.
+   Jacobi sweeps in the place of the two triangular solves: solve strategy jacobi on the host. The operations
+   are those of SyncILUReferenceSolveJacobi() in its order, for any number of threads.
 */
 #ifndef SYNCILU_HOST_JACOBI_H
 #define SYNCILU_HOST_JACOBI_H
