@@ -164,7 +164,7 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s\n", SyncILUUpdates[s->update],
                                    s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE], s->vector_size,
                                    SyncILUSolves[s->solve]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for of solve jacobi: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT "\n", s->solve_sweeps,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with solve jacobi: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT "\n", s->solve_sweeps,
                                    s->solve_block_size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
