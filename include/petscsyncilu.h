@@ -46,7 +46,7 @@ typedef enum {
 } SyncILUBackend;
 
 /*E
-   SyncILUUpdate - how the factorization on a GPU finds the entries that two rows share
+   SyncILUUpdate - how the factorization is computed: on a GPU, how it finds the entries that two rows share
 
    Values:
 +  SYNCILU_UPDATE_AUTO     - the library chooses, see `PCSyncILUSetUpdate()`
@@ -59,8 +59,10 @@ typedef enum {
 .  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
 .  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              that are much longer than the others are shared by many warps
--  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
+.  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
                              of a point of a mesh, which are updated together, block by block
+-  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
+                             for another one; on the host too
 
    Level: advanced
 
@@ -81,6 +83,10 @@ typedef enum {
    row that fits into no inode makes that number 1, and then the strategy saves nothing. A block of `MATBAIJ` with
    up to 8 rows is an inode; a larger one is divided evenly, if its size has a divisor up to 8.
 
+   `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of
+   H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`. The others do not choose it, and auto and
+   `PCSyncILUSetTune()` never do.
+
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
 typedef enum {
@@ -91,7 +97,8 @@ typedef enum {
   SYNCILU_UPDATE_PARALLEL,
   SYNCILU_UPDATE_LEVELSET,
   SYNCILU_UPDATE_LIST,
-  SYNCILU_UPDATE_BSR
+  SYNCILU_UPDATE_BSR,
+  SYNCILU_UPDATE_PARILU
 } SyncILUUpdate;
 
 /*E
@@ -213,6 +220,7 @@ typedef struct {
   PetscReal failed_pivot;   /* its absolute value */
   PetscInt  analyses;       /* symbolic phases so far */
   PetscInt  factorizations; /* numeric phases so far */
+  PetscReal residual;       /* of the last factorization, see PCSyncILUSetResidual(); -1: not computed */
 
   /* memory held by plan and factor; it grows at the first transposed solve, and at the first one of several
      right-hand sides */
@@ -243,6 +251,12 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetThreads(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetThreads(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRelax(PC, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSweeps(PC, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSweeps(PC, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSweepsAsynchronous(PC, PetscBool);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSweepsAsynchronous(PC, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetResidual(PC, PetscBool);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetResidual(PC, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSymmetric(PC, PetscBool);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSymmetric(PC, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetEisenstat(PC, PetscBool);
@@ -273,6 +287,12 @@ SYNCILU_EXTERN PetscErrorCode MatSyncILUSetThreads(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetThreads(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRelax(Mat, PetscReal);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetRelax(Mat, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSweeps(Mat, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSweeps(Mat, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSweepsAsynchronous(Mat, PetscBool);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSweepsAsynchronous(Mat, PetscBool *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetResidual(Mat, PetscBool);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetResidual(Mat, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSymmetric(Mat, PetscBool);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSymmetric(Mat, PetscBool *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetTune(Mat, PetscBool);

@@ -7,19 +7,22 @@
 
 void SyncILUSettingsInitialize(SyncILUSettings *s)
 {
-  s->backend     = SYNCILU_BACKEND_AUTO;
-  s->update      = SYNCILU_UPDATE_AUTO;
-  s->analysis    = SYNCILU_ANALYSIS_AUTO;
-  s->solve       = SYNCILU_SOLVE_AUTO;
-  s->prefetch    = PETSC_BOOL3_UNKNOWN;
-  s->vector_size = 0;
-  s->ordering    = SYNCILU_ORDERING_GIVEN;
-  s->block_size  = 0;
-  s->symmetric   = PETSC_FALSE;
-  s->threads     = PETSC_DECIDE;
-  s->relax       = 0.0;
-  s->check       = PETSC_FALSE;
-  s->tune        = PETSC_FALSE;
+  s->backend      = SYNCILU_BACKEND_AUTO;
+  s->update       = SYNCILU_UPDATE_AUTO;
+  s->analysis     = SYNCILU_ANALYSIS_AUTO;
+  s->solve        = SYNCILU_SOLVE_AUTO;
+  s->prefetch     = PETSC_BOOL3_UNKNOWN;
+  s->vector_size  = 0;
+  s->ordering     = SYNCILU_ORDERING_GIVEN;
+  s->block_size   = 0;
+  s->symmetric    = PETSC_FALSE;
+  s->threads      = PETSC_DECIDE;
+  s->relax        = 0.0;
+  s->sweeps       = SYNCILU_SWEEPS;
+  s->asynchronous = PETSC_FALSE;
+  s->residual     = PETSC_FALSE;
+  s->check        = PETSC_FALSE;
+  s->tune         = PETSC_FALSE;
 
   s->solve_sweeps     = 3;
   s->solve_block_size = SYNCILU_JACOBI_BLOCK;
@@ -387,6 +390,7 @@ PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, 
   e->update     = settings->update;
   e->solve      = settings->solve;
   e->status.row = -1;
+  e->residual   = -1.0;
   ierr          = PlanCounted(e, source, row, col);
   /* an error here is the user's to handle, and not the last thing the program does */
   if (ierr) PetscCall(SyncILUEngineDestroy(&e));
@@ -497,13 +501,31 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What sweeps do not do. */
+static PetscErrorCode CheckSweeps(const SyncILUSettings *s, PetscInt bs)
+{
+  const char *name = SyncILUUpdates[s->update];
+
+  PetscFunctionBegin;
+  if (!SyncILUSweeps(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(bs == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_update %s: not for the blocks of %" PetscInt_FMT " rows of a matrix of type baij; use type aij", name, bs);
+  PetscCheck(s->relax == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: sweeps have no relaxation (-pc_syncilu_relax %g)", name,
+             (double)s->relax);
+  PetscCheck(!s->asynchronous || !s->symmetric, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_sweeps_asynchronous: not for incomplete Cholesky factorization, since asynchronous sweeps leave no symmetric factor");
+  PetscCheck(!s->asynchronous || !s->check, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_check: asynchronous sweeps differ from run to run, and there is no reference to compare them with");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* As many attempts as the shift takes. */
 static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info, SyncILUPivoting *last)
 {
   const PetscInt max = 5; /* bisections, as PETSc's */
   /* points of blocks are not shifted: where a pivot vanishes, the backend that knows blocks is next */
   const MatFactorShiftType type     = SeesPoints(e) ? MAT_SHIFT_NONE : (MatFactorShiftType)(int)info->shifttype;
-  SyncILUPivoting          piv      = {type, info->zeropivot, 0.0, e->settings.relax};
+  SyncILUPivoting          piv      = {type, info->zeropivot, 0.0, e->settings.relax, SyncILUSweeps(&e->settings)};
   PetscReal                fraction = 0.0, lo = 0.0, hi = 1.0, top = 0.0;
   PetscBool                again;
 
@@ -558,6 +580,8 @@ static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const Ma
   PetscCall(Attempts(e, A, info, &piv));
   if (e->settings.tune && !e->tuning[0] && e->status.row < 0) PetscCall(SyncILUTune(e, A, &piv, &again));
   if (again) PetscCall(Attempts(e, A, info, &piv));
+  e->residual = -1.0;
+  if (e->settings.residual && e->status.row < 0) PetscCall((*e->ops->residual)(e, A, &e->residual));
   e->factorizations++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -611,6 +635,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
   PetscBool anew = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(CheckSweeps(&e->settings, source->bs));
   PetscCheck(source->bs == e->bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "The matrix has blocks of %" PetscInt_FMT " rows, the one of the symbolic phase had blocks of %" PetscInt_FMT, source->bs, e->bs);
   PetscCall(FactorSeen(e, source, info, &anew));
@@ -681,7 +706,7 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
     e->flops = product * (PetscLogDouble)updates + (product - bs * bs) * (PetscLogDouble)e->pattern.nl +
                (product - 2 * bs * bs + bs) * (PetscLogDouble)e->pattern.n;
   }
-  *flops = e->flops * (1 + e->attempts);
+  *flops = e->flops * PetscMax(1, SyncILUSweeps(&e->settings)) * (1 + e->attempts);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -743,6 +768,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   s->shift_amount    = e->amount;
   s->failed_row      = e->status.row;
   s->failed_pivot    = e->status.row >= 0 ? e->status.pivot : 0.0;
+  s->residual        = e->residual;
   s->factorizations  = e->factorizations;
   s->analyses        = e->analyses;
   s->bytes           = SyncILUPatternBytes(p) + SyncILUDerivedBytes(&e->points);

@@ -140,6 +140,9 @@ typedef struct {
   PetscBool       symmetric;   /* the matrix is: ICC where the backend knows it, else ILU of both triangles */
   PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
+  PetscInt        sweeps;       /* of parilu */
+  PetscBool       asynchronous; /* these sweeps, on a device */
+  PetscBool       residual;     /* compute it */
   PetscBool       check;
   PetscBool       tune;
 } SyncILUSettings;
@@ -148,12 +151,24 @@ PETSC_INTERN void SyncILUSettingsInitialize(SyncILUSettings *);
 /* The line of solve jacobi in the view of a backend. */
 PETSC_INTERN PetscErrorCode SyncILUSweepsView(const SyncILUSettings *, PetscViewer);
 
-/* How pivots are judged and shifted in one attempt at the numeric phase. Of blocks only amount counts (reference.h). */
+/* Of parilu, unless the user says otherwise: README.md has what they are worth. */
+enum {
+  SYNCILU_SWEEPS = 5
+};
+
+/* Sweeps of parilu; 0: the factorization is exact. */
+static inline PetscInt SyncILUSweeps(const SyncILUSettings *s)
+{
+  return s->update == SYNCILU_UPDATE_PARILU ? s->sweeps : 0;
+}
+
+/* What one attempt at the numeric phase computes: how pivots are judged and shifted, of blocks by amount alone (reference.h). */
 typedef struct {
   MatFactorShiftType shift;
   PetscReal          zeropivot;
   PetscReal          amount; /* added to every diagonal entry, or to single pivots (MAT_SHIFT_INBLOCKS) */
   PetscReal          relax;
+  PetscInt           sweeps; /* of parilu (sweeps.c); 0: the factorization is exact */
 } SyncILUPivoting;
 
 /* What one attempt found. */
@@ -207,6 +222,8 @@ typedef struct {
      How many updates of an entry the last factorization made. NULL: the pattern has its arrays, which tell.
   */
   PetscErrorCode (*updates)(SyncILUEngine, PetscInt64 *);
+  /* The norm of A - LU on the pattern, over that of A, of the last factorization, which found no bad pivot. */
+  PetscErrorCode (*residual)(SyncILUEngine, const SyncILUCSR *, PetscReal *);
   /* One attempt at the numeric phase, which ends on any values. */
   PetscErrorCode (*factor)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUStatus *);
   /*
@@ -266,7 +283,7 @@ struct _n_SyncILUEngine {
   const PetscInt          *row, *col; /* the ordering that was given, while planning; else NULL */
   SyncILUBlocks            blocks;    /* the ordering that the engine has made, if settings say so */
   SyncILUPattern           pattern;
-  SyncILUSettings          settings; /* as planned; relax, threads, check and tune may change later */
+  SyncILUSettings          settings; /* as planned; relax, sweeps, asynchronous, residual, threads, check and tune may change later */
   SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
   SyncILUSolve             solve;
   PetscInt                 analyses; /* plans made so far */
@@ -284,6 +301,7 @@ struct _n_SyncILUEngine {
   SyncILUStatus  status;      /* of the last factorization, as are the next two */
   PetscInt       attempts;    /* tried again with another shift */
   PetscReal      amount;      /* of the shift */
+  PetscReal      residual;    /* -1: not computed */
   PetscInt       factorizations;
   PetscLogDouble flops; /* of one attempt; 0: not counted yet */
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
@@ -308,6 +326,8 @@ PETSC_INTERN PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *, SyncILUReorde
 /* With settings.check: an attempt and a solution compared with the serial reference (check.c). */
 PETSC_INTERN PetscErrorCode SyncILUCheckFactor(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *);
 PETSC_INTERN PetscErrorCode SyncILUCheckSolve(SyncILUEngine, SyncILUTranspose, const PetscScalar *, const PetscScalar *);
+/* For a backend whose pattern has its arrays: its operation residual, of the factor of its operation values (residual.c). */
+PETSC_INTERN PetscErrorCode SyncILUResidual(SyncILUEngine, const SyncILUCSR *, PetscReal *);
 
 PETSC_INTERN const SyncILUBackendOps SyncILUHostOps;
 /* With settings.tune: the best strategies for this matrix (tune.c). */

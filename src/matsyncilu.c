@@ -33,11 +33,13 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
 
   PetscFunctionBegin;
   if (f->engine) {
-    f->engine->settings.relax   = f->shared->settings.relax;
-    f->engine->settings.threads = f->shared->settings.threads;
-    f->engine->settings.check   = f->shared->settings.check;
-    f->engine->settings.tune    = f->shared->settings.tune;
-
+    f->engine->settings.relax            = f->shared->settings.relax;
+    f->engine->settings.sweeps           = f->shared->settings.sweeps;
+    f->engine->settings.asynchronous     = f->shared->settings.asynchronous;
+    f->engine->settings.residual         = f->shared->settings.residual;
+    f->engine->settings.threads          = f->shared->settings.threads;
+    f->engine->settings.check            = f->shared->settings.check;
+    f->engine->settings.tune             = f->shared->settings.tune;
     f->engine->settings.solve_sweeps     = f->shared->settings.solve_sweeps;
     f->engine->settings.solve_block_size = f->shared->settings.solve_block_size;
   }
@@ -609,6 +611,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
                                      s.levels[1] ? (double)s.rows / s.levels[1] : 0.0, s.level_rows[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted,
                                    (double)s.shift_amount, s.shift_attempts));
+  if (s.residual >= 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, "residual: %g, the norm of A - LU on the pattern over that of A\n", (double)s.residual));
   if (s.diagonals_added) PetscCall(PetscViewerASCIIPrintf(viewer, "missing diagonal entries added: %" PetscInt_FMT "\n", s.diagonals_added));
   if (s.failed_row >= 0) {
     PetscInt row;
@@ -639,7 +642,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr) - how a GPU factors
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|parilu) - how a GPU factors; parilu on the host too
 .  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
 .  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
 .  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out
@@ -648,6 +651,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 .  -pc_syncilu_solve_block_size (1|32)        - jacobi: rows of a diagonal block
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
+.  -pc_syncilu_sweeps <n>                     - sweeps of parilu
+.  -pc_syncilu_sweeps_asynchronous            - sweeps of parilu in place, on a GPU
+.  -pc_syncilu_residual                       - compute the norm of A - LU on the pattern
 .  -pc_syncilu_symmetric                      - incomplete Cholesky factorization, of the upper triangle
 .  -pc_syncilu_tune                           - time the strategies on the matrix, and keep the best ones
 -  -pc_syncilu_check                          - compare with the serial reference

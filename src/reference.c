@@ -43,6 +43,10 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
   PetscInt       *mark, *swap;
 
   PetscFunctionBegin;
+  if (piv->sweeps) {
+    PetscCall(SyncILUReferenceSweeps(p, A, piv, lval, uval, dinv, status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   SyncILUStatusReset(status);
   PetscCall(PetscMalloc4((size_t)n * bs2, &w, n, &mark, bs, &dropped, bs, &swap));
   for (PetscInt j = 0; j < n; j++) mark[j] = -1;
@@ -174,6 +178,10 @@ PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *p, const SyncILU
   PetscInt      *mark;
 
   PetscFunctionBegin;
+  if (piv->sweeps) {
+    PetscCall(SyncILUReferenceSweepsHalf(p, A, piv, uval, dinv, status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   SyncILUStatusReset(status);
   PetscCall(PetscMalloc3(n, &w, n, &d, n, &mark));
   for (PetscInt j = 0; j < n; j++) mark[j] = -1;

@@ -210,11 +210,35 @@ static inline PetscBool SyncILUNeedsRowSum(const SyncILUPivoting *piv)
   return (PetscBool)(piv->shift == MAT_SHIFT_NONZERO || piv->shift == MAT_SHIFT_POSITIVE_DEFINITE);
 }
 
+/*
+   What sweeps (sweeps.c) make of a pivot: before the last one none is judged, and one that is zero or no number
+   has the reciprocal zero, with which anything has the product zero.
+*/
+static inline PetscScalar SyncILUSweepPivot(const SyncILUPivoting *piv, PetscScalar pivot)
+{
+  return piv->shift == MAT_SHIFT_INBLOCKS && PetscAbsScalar(pivot) <= piv->zeropivot ? pivot + piv->amount : pivot;
+}
+
+static inline PetscScalar SyncILUSweepReciprocal(PetscScalar pivot)
+{
+  return pivot == (PetscScalar)0.0 || PetscIsInfOrNanScalar(pivot) ? (PetscScalar)0.0 : (PetscScalar)1.0 / pivot;
+}
+
+static inline PetscScalar SyncILUSweepProduct(PetscScalar value, PetscScalar reciprocal)
+{
+  return reciprocal == (PetscScalar)0.0 ? (PetscScalar)0.0 : value * reciprocal;
+}
+
 /* Values are laid out as by a backend's operation "values", those of blocks as in SyncILUCSR. */
 PETSC_INTERN PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
                                                    PetscScalar *, SyncILUStatus *);
 /* Of a half: U with a unit diagonal, and no L. */
 PETSC_INTERN PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
+                                                       SyncILUStatus *);
+/* What the two do where there are sweeps. */
+PETSC_INTERN PetscErrorCode SyncILUReferenceSweeps(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
+                                                   PetscScalar *, SyncILUStatus *);
+PETSC_INTERN PetscErrorCode SyncILUReferenceSweepsHalf(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, PetscScalar *, PetscScalar *,
                                                        SyncILUStatus *);
 PETSC_INTERN PetscErrorCode SyncILUReferenceSolveHalf(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode SyncILUReferenceSolveJacobi(const SyncILUPattern *, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscInt,

@@ -148,7 +148,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|parilu) - the strategy
 
    Level: advanced
 
@@ -159,7 +159,8 @@ MAT_GETTER(Backend, SyncILUBackend)
    the unknowns of a point, and have 12 entries or more in the mean. It takes adapt where levels have few rows,
    then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take so much
    memory that plan and factor would have more than three times the bytes of the matrix and 16 MB more. The
-   view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view.
+   view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view; there
+   the exact strategies are all the same, while parilu is what it is on a GPU.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -194,7 +195,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|parilu) - the strategy
 
    Level: advanced
 
@@ -905,6 +906,274 @@ MAT_SETTER(Relax, PetscReal, Real)
 .seealso: `MatSyncILUSetRelax()`
 @*/
 MAT_GETTER(Relax, PetscReal)
+
+/*@
+   PCSyncILUSetSweeps - Sets the number of sweeps of `SYNCILU_UPDATE_PARILU`
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - 1 or more, default 5
+
+   Options Database Key:
+.  -pc_syncilu_sweeps <n> - the number of sweeps
+
+   Level: intermediate
+
+   Notes:
+   A sweep computes s_ij = a_ij - sum l_ik u_kj over k < min(i,j) for each entry of the pattern, whatever its levels
+   of fill and its ordering, from the L and U of the sweep before; u_ij = s_ij on and above the diagonal, and l_ij =
+   s_ij / u_jj below it, with the new pivots. The first L and U are the triangles of the matrix, the lower one
+   divided by the diagonal, and zero where there is fill. Each factorization begins with them, also one of new
+   values in the same pattern. (In the Crout form, which divides U in the place of L, an iterate is the one of Anzt
+   et al. with all of its entries computed from the iterate before.)
+
+   All entries of a sweep may be computed at the same time, other than those of an exact factorization, which is
+   what the sweeps converge to: after as many as the longest chain of entries that depend on each other has, they
+   are there, though a few make about as good a preconditioner. A symmetric matrix has a symmetric factor, up to
+   rounding, after any number of sweeps. How far it is from the exact factor tells `PCSyncILUSetResidual()`.
+
+   Pivots are judged, and a breakdown is found, after the last sweep, by the rules of the exact factorization; a
+   number there that is infinite or none is a breakdown too. Before that, a row whose pivot is zero or not a number
+   updates no other row in the next sweep. MAT_SHIFT_NONZERO and MAT_SHIFT_POSITIVE_DEFINITE begin again with
+   another shift, MAT_SHIFT_INBLOCKS shifts tiny pivots in each sweep.
+
+   There is no relaxation, and a matrix of type baij with blocks of several rows is refused.
+
+   Takes effect at the next factorization.
+
+   References:
+   E. Chow, A. Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37 (2015); H. Anzt et
+   al., ParILUT - a parallel threshold ILU for GPUs, IPDPS 2019.
+
+
+.seealso: `SyncILUUpdate`, `PCSyncILUSetUpdate()`, `PCSyncILUSetSweepsAsynchronous()`, `PCSyncILUGetSweeps()`, `MatSyncILUSetSweeps()`
+@*/
+PC_SETTER(Sweeps, PetscInt, Int)
+
+/*@
+   PCSyncILUGetSweeps - Gets the number of sweeps of `SYNCILU_UPDATE_PARILU`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetSweeps()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetSweeps()`
+@*/
+PC_GETTER(Sweeps, PetscInt)
+
+/*@
+   MatSyncILUSetSweeps - Sets the number of sweeps of `SYNCILU_UPDATE_PARILU`, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - 1 or more, default 5
+
+   Options Database Key:
+.  -pc_syncilu_sweeps <n> - the number of sweeps
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetSweeps()`.
+
+.seealso: `PCSyncILUSetSweeps()`, `MatSyncILUGetSweeps()`
+@*/
+MAT_SETTER(Sweeps, PetscInt, Int)
+
+/*@
+   MatSyncILUGetSweeps - Gets the number of sweeps of `SYNCILU_UPDATE_PARILU`, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetSweeps()`, `PCSyncILUSetSweeps()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetSweeps()`
+@*/
+MAT_GETTER(Sweeps, PetscInt)
+
+/*@
+   PCSyncILUSetSweepsAsynchronous - Sets whether sweeps of `SYNCILU_UPDATE_PARILU` work in place
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_sweeps_asynchronous (true|false) - in place
+
+   Level: advanced
+
+   Notes:
+   Asynchronous sweeps, those of Chow and Patel, read what other rows have computed by then, of the same sweep or of
+   the one before. So they need fewer sweeps, but results differ from run to run, and the factor of a symmetric
+   matrix is not symmetric: use it with GMRES or BiCGStab. Incomplete Cholesky factorization is refused with them,
+   and so is -pc_syncilu_check, which has nothing to compare with.
+
+   Concerns a GPU. The sweeps of the host are synchronous always, and its view says so.
+
+   Takes effect at the next factorization.
+
+
+.seealso: `PCSyncILUSetSweeps()`, `PCSyncILUGetSweepsAsynchronous()`, `MatSyncILUSetSweepsAsynchronous()`
+@*/
+PC_SETTER(SweepsAsynchronous, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetSweepsAsynchronous - Gets whether sweeps of `SYNCILU_UPDATE_PARILU` work in place
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetSweepsAsynchronous()` or the option
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetSweepsAsynchronous()`
+@*/
+PC_GETTER(SweepsAsynchronous, PetscBool)
+
+/*@
+   MatSyncILUSetSweepsAsynchronous - Sets whether sweeps of `SYNCILU_UPDATE_PARILU` work in place, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_sweeps_asynchronous (true|false) - in place
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetSweepsAsynchronous()`.
+
+.seealso: `PCSyncILUSetSweepsAsynchronous()`, `MatSyncILUGetSweepsAsynchronous()`
+@*/
+MAT_SETTER(SweepsAsynchronous, PetscBool, Bool)
+
+/*@
+   MatSyncILUGetSweepsAsynchronous - Gets whether sweeps of `SYNCILU_UPDATE_PARILU` work in place, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetSweepsAsynchronous()`, `PCSyncILUSetSweepsAsynchronous()` or the option
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetSweepsAsynchronous()`
+@*/
+MAT_GETTER(SweepsAsynchronous, PetscBool)
+
+/*@
+   PCSyncILUSetResidual - Sets whether the residual of each factorization is computed
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_residual (true|false) - compute it
+
+   Level: intermediate
+
+   Notes:
+   The residual is the Frobenius norm of A - LU on the pattern of L and U, over that of A. An exact incomplete
+   factorization has none but rounding, `SYNCILU_UPDATE_PARILU` one that falls with the number of sweeps. A is the
+   matrix as it is: what a shift or relaxation adds to its diagonal counts.
+
+   It is in the view and in `SyncILUStatistics`, and -1 there where it was not asked for or the factorization
+   failed. It takes about as long as a sweep on a GPU, and as a factorization by one thread on the host.
+
+   Takes effect at the next factorization.
+
+
+.seealso: `SyncILUStatistics`, `PCSyncILUGetStatistics()`, `PCSyncILUSetSweeps()`, `PCSyncILUGetResidual()`, `MatSyncILUSetResidual()`
+@*/
+PC_SETTER(Residual, PetscBool, Bool)
+
+/*@
+   PCSyncILUGetResidual - Gets whether the residual of each factorization is computed
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetResidual()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetResidual()`
+@*/
+PC_GETTER(Residual, PetscBool)
+
+/*@
+   MatSyncILUSetResidual - Sets whether the residual of each factorization is computed, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - `PETSC_TRUE` or `PETSC_FALSE` (default)
+
+   Options Database Key:
+.  -pc_syncilu_residual (true|false) - compute it
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetResidual()`.
+
+.seealso: `PCSyncILUSetResidual()`, `MatSyncILUGetResidual()`
+@*/
+MAT_SETTER(Residual, PetscBool, Bool)
+
+/*@
+   MatSyncILUGetResidual - Gets whether the residual of each factorization is computed, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetResidual()`, `PCSyncILUSetResidual()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetResidual()`
+@*/
+MAT_GETTER(Residual, PetscBool)
 
 /*@
    PCSyncILUSetSymmetric - Sets whether the matrix is factored as a symmetric one, by its upper triangle

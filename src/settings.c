@@ -4,7 +4,8 @@
 #include "syncilu_impl.h"
 
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
-const char *const SyncILUUpdates[]  = {"auto", "shared", "vect", "adapt", "parallel", "levelset", "list", "bsr", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
+const char *const SyncILUUpdates[]  = {"auto", "shared", "vect",   "adapt",         "parallel",        "levelset",
+                                       "list", "bsr",    "parilu", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
 const char *const SyncILUSolves[]   = {"auto", "csr",    "mr",     "hyb",          "levelset",       "ell", "cluster",
                                        "bsr",  "struct", "jacobi", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
@@ -20,7 +21,8 @@ static PetscErrorCode CheckBackend(SyncILUBackend v)
 static PetscErrorCode CheckUpdate(SyncILUUpdate v)
 {
   PetscFunctionBegin;
-  PetscCheck(v >= SYNCILU_UPDATE_AUTO && v <= SYNCILU_UPDATE_BSR, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_update: no such strategy %d", (int)v);
+  PetscCheck(v >= SYNCILU_UPDATE_AUTO && v <= SYNCILU_UPDATE_PARILU, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_update: no such strategy %d",
+             (int)v);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,6 +57,25 @@ static PetscErrorCode CheckSolveBlockSize(PetscInt v)
 }
 
 static PetscErrorCode CheckPrefetch(PetscBool3 v)
+{
+  (void)v;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CheckSweeps(PetscInt v)
+{
+  PetscFunctionBegin;
+  PetscCheck(v > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_sweeps: %" PetscInt_FMT " is not positive", v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSweepsAsynchronous(PetscBool v)
+{
+  (void)v;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CheckResidual(PetscBool v)
 {
   (void)v;
   return PETSC_SUCCESS;
@@ -111,7 +132,7 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
   PetscOptionsHeadBegin(PetscOptionsObject, "SyncILU options");
   PetscCall(
     PetscOptionsEnum("-pc_syncilu_backend", "Where it runs", "PCSyncILUSetBackend", SyncILUBackends, (PetscEnum)s->backend, (PetscEnum *)&s->backend, NULL));
-  PetscCall(PetscOptionsEnum("-pc_syncilu_update", "How a GPU finds the entries two rows share", "PCSyncILUSetUpdate", SyncILUUpdates, (PetscEnum)s->update,
+  PetscCall(PetscOptionsEnum("-pc_syncilu_update", "How it is factored, on a GPU", "PCSyncILUSetUpdate", SyncILUUpdates, (PetscEnum)s->update,
                              (PetscEnum *)&s->update, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_prefetch", "Find them while waiting for the row", "PCSyncILUSetPrefetch", prefetch, &prefetch, &flg));
   if (flg) s->prefetch = prefetch ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
@@ -144,6 +165,14 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
     PetscCall(CheckRelax(relax));
     s->relax = relax;
   }
+  PetscCall(PetscOptionsInt("-pc_syncilu_sweeps", "Sweeps of parilu", "PCSyncILUSetSweeps", s->sweeps, &n, &flg));
+  if (flg) {
+    PetscCall(CheckSweeps(n));
+    s->sweeps = n;
+  }
+  PetscCall(PetscOptionsBool("-pc_syncilu_sweeps_asynchronous", "Sweeps of parilu in place, on a GPU", "PCSyncILUSetSweepsAsynchronous", s->asynchronous,
+                             &s->asynchronous, NULL));
+  PetscCall(PetscOptionsBool("-pc_syncilu_residual", "Compute the norm of A - LU on the pattern", "PCSyncILUSetResidual", s->residual, &s->residual, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_symmetric", "Incomplete Cholesky factorization", "PCSyncILUSetSymmetric", s->symmetric, &s->symmetric, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_tune", "Time strategies on the matrix, and keep the best", "PCSyncILUSetTune", s->tune, &s->tune, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_check", "Compare with the serial reference", "PCSyncILUSetCheck", s->check, &s->check, NULL));
@@ -166,6 +195,8 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
                                    SyncILUSolves[s->solve]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with solve jacobi: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT "\n", s->solve_sweeps,
                                    s->solve_block_size));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with parilu: sweeps %" PetscInt_FMT ", asynchronous %s; residual %s\n", s->sweeps,
+                                   PetscBools[s->asynchronous], PetscBools[s->residual]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +260,9 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   X(SolveBlockSize, PetscInt, solve_block_size) \
   X(Threads, PetscInt, threads) \
   X(Relax, PetscReal, relax) \
+  X(Sweeps, PetscInt, sweeps) \
+  X(SweepsAsynchronous, PetscBool, asynchronous) \
+  X(Residual, PetscBool, residual) \
   X(Symmetric, PetscBool, symmetric) \
   X(Tune, PetscBool, tune) \
   X(Check, PetscBool, check)

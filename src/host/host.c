@@ -330,6 +330,17 @@ static void FactorHalfRelaxed(const FactorJob *job, const PetscInt *order, Petsc
 static FactorFunction *const factor_half[2]            = {FactorHalf, FactorHalfRelaxed};
 static FactorFunction *const factor_rows[2][FIXED + 1] = {BLOCK_SIZES_TABLE(Factor), BLOCK_SIZES_TABLE(FactorRelaxed)};
 
+/* By sweeps; of a half the transpose is made as above. */
+static PetscErrorCode Sweeps(Host *h, const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt threads, SyncILUStatus *status)
+{
+  PetscFunctionBegin;
+  PetscCall(SyncILUHostSweeps(p, h->UT.map, A, piv, threads, h->lval, h->uval, h->dinv, h->d, status));
+  if (!p->half) PetscFunctionReturn(PETSC_SUCCESS);
+  if (threads > 1 && !h->lval) PetscCall(PetscMalloc1(p->nl, &h->lval));
+  for (PetscInt k = 0; k < p->nl && h->lval; k++) h->lval[k] = h->uval[h->UT.map[k]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
   Host                  *h       = (Host *)e->data;
@@ -343,6 +354,10 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   SyncILUTriangle *const L      = p->half ? &h->UT : &h->L;
 
   PetscFunctionBegin;
+  if (piv->sweeps) {
+    PetscCall(Sweeps(h, p, A, piv, threads, status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc2(threads, &found, threads, &work));
   for (PetscInt t = 0; t < threads; t++) {
     SyncILUStatusReset(&found[t]);
@@ -971,7 +986,12 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   else if (Order(&e->settings) == SYNCILU_ANALYSIS_NONE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "rows by level (%s)\n", SyncILUAnalyses[Order(&e->settings)]));
-  if (e->pattern.half)
+  if (SyncILUSweeps(&e->settings)) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: parilu, %ssweeps by rows with a dense work row a thread; solves: a thread a row\n",
+                                     e->pattern.half ? "symmetric, " : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "sweeps: %" PetscInt_FMT ", synchronous%s\n", e->settings.sweeps,
+                                     e->settings.asynchronous ? ": asynchronous ones are for a GPU" : ""));
+  } else if (e->pattern.half)
     PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: symmetric, the upper triangle by rows with a dense work row a thread; solves: a thread a row\n"));
   else if (e->pattern.bs == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
   else
@@ -989,6 +1009,7 @@ const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
                                           .destroy    = Destroy_Host,
                                           .excess     = Excess_Host,
                                           .factor     = Factor_Host,
+                                          .residual   = SyncILUResidual,
                                           .solve      = Solve_Host,
                                           .half       = Half_Host,
                                           .split      = Split_Host,

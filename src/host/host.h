@@ -13,5 +13,8 @@
 PETSC_INTERN PetscErrorCode SyncILUHostLevels(PetscInt, const PetscInt *, const PetscInt *, PetscBool, PetscInt *, PetscInt *, PetscInt *);
 /* Moves each row to the latest level that delays no other row. */
 PETSC_INTERN PetscErrorCode SyncILUHostLevelsLate(PetscInt, const PetscInt *, const PetscInt *, PetscBool, PetscInt, PetscInt *);
+/* An attempt at the factorization by sweeps (sweeps.c). */
+PETSC_INTERN PetscErrorCode SyncILUHostSweeps(const SyncILUPattern *, const PetscInt *, const SyncILUCSR *, const SyncILUPivoting *, PetscInt, PetscScalar *,
+                                              PetscScalar *, PetscScalar *, PetscScalar *, SyncILUStatus *);
 
 #endif

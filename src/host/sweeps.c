@@ -1,0 +1,250 @@
+/*
+   Sweeps of parilu on the host: see src/sweeps.c, whose bits these are. A row of a sweep reads the sweep before
+   alone, so that threads take rows in any order, and nobody waits for anybody within a sweep.
+*/
+#include "host.h"
+#if defined(_OPENMP)
+  #include <omp.h>
+#endif
+
+enum {
+  ROWS = 256, /* that a thread takes at a time */
+  /* how many times longer a reference row is than the row where it is searched instead of gone through */
+  SEARCH = 32
+};
+
+/* An iterate: the lower part not yet divided by the pivots; of a half none, and the upper part is. */
+typedef struct {
+  PetscScalar *l, *u;
+  PetscScalar *dinv; /* reciprocals, zero where a row updates nothing */
+  PetscScalar *d;    /* pivots as they come; of a half those that dinv has reciprocals of */
+} Iterate;
+
+typedef struct {
+  const SyncILUPattern  *p;
+  const PetscInt        *map; /* of a half: where the values of the transpose stand */
+  const SyncILUCSR      *A;
+  const SyncILUPivoting *piv;
+  Iterate                from, to;
+  PetscBool              guess, last;
+} Sweep;
+
+/* Row i of the matrix, shifted, in w; of a half from its diagonal on. */
+static inline void LoadRow(const Sweep *s, PetscInt i, PetscScalar *PETSC_RESTRICT w)
+{
+  const SyncILUPattern *p = s->p;
+  const PetscInt        r = p->row ? p->row[i] : i;
+
+  if (p->same) {
+    const PetscScalar *a = s->A->a + s->A->i[r];
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) w[p->lcol[k]] = *a++;
+    w[i] = *a++;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) w[p->ucol[k]] = *a++;
+  } else {
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) w[p->lcol[k]] = 0.0;
+    w[i] = 0.0;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) w[p->ucol[k]] = 0.0;
+    for (PetscInt k = s->A->i[r]; k < s->A->i[r + 1]; k++) w[p->colinv ? p->colinv[s->A->j[k]] : s->A->j[k]] = s->A->a[k];
+  }
+  if (s->piv->shift != MAT_SHIFT_INBLOCKS) w[i] += s->piv->amount;
+}
+
+/* w_j -= l u_j for those of count columns j that are among the entries from .. end - 1 of U. */
+static void SubtractFound(const Sweep *s, PetscInt count, const PetscInt *col, PetscScalar l, PetscInt from, PetscInt end, PetscScalar *w)
+{
+  const PetscInt *ucol = s->p->ucol;
+
+  for (PetscInt k = 0; k < count; k++) {
+    PetscInt lo = from, hi = end;
+
+    while (lo < hi) {
+      const PetscInt mid = lo + (hi - lo) / 2;
+
+      if (ucol[mid] < col[k]) lo = mid + 1;
+      else hi = mid;
+    }
+    if (lo < end && ucol[lo] == col[k]) w[col[k]] -= l * s->from.u[lo];
+  }
+}
+
+/*
+   What the entries from .. end - 1 of U, times l, are for row i from its entry k of L on. What falls outside the
+   pattern lands in entries of w that are set before they are read.
+*/
+static inline void SubtractRow(const Sweep *s, PetscInt i, PetscInt k, PetscScalar l, PetscInt from, PetscInt end, PetscScalar *PETSC_RESTRICT w)
+{
+  const SyncILUPattern *p    = s->p;
+  const PetscInt        rest = p->half ? 0 : p->lptr[i + 1] - k, upper = p->uptr[i + 1] - p->uptr[i];
+
+  if ((end - from) / SEARCH > rest + upper) {
+    SubtractFound(s, rest, p->lcol + k, l, from, end, w);
+    SubtractFound(s, 1, &i, l, from, end, w);
+    SubtractFound(s, upper, p->ucol + p->uptr[i], l, from, end, w);
+  } else {
+    for (PetscInt q = from; q < end; q++) w[p->ucol[q]] -= l * s->from.u[q];
+  }
+}
+
+static void SweepRow(const Sweep *s, PetscInt i, PetscScalar *PETSC_RESTRICT w)
+{
+  const SyncILUPattern *p  = s->p;
+  const PetscInt        l0 = p->lptr[i], l1 = p->lptr[i + 1];
+
+  LoadRow(s, i, w);
+  for (PetscInt k = l0; k < l1 && !s->guess; k++) {
+    const PetscInt    ref = p->lcol[k];
+    const PetscScalar l   = SyncILUSweepProduct(s->from.l[k], s->from.dinv[ref]);
+
+    if (l != (PetscScalar)0.0) SubtractRow(s, i, k + 1, l, p->uptr[ref], p->uptr[ref + 1], w);
+  }
+  for (PetscInt k = l0; k < l1; k++) s->to.l[k] = w[p->lcol[k]];
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) s->to.u[k] = w[p->ucol[k]];
+  s->to.d[i]    = w[i];
+  s->to.dinv[i] = s->last ? (PetscScalar)1.0 / SyncILUSweepPivot(s->piv, w[i]) : SyncILUSweepReciprocal(SyncILUSweepPivot(s->piv, w[i]));
+}
+
+/* Divides L, once all pivots are there, and judges the row. */
+static void FinishRow(const Sweep *s, PetscInt i, SyncILUStatus *status)
+{
+  const SyncILUPattern *p       = s->p;
+  const PetscBool       rowsums = SyncILUNeedsRowSum(s->piv);
+  PetscReal             rs      = 0.0;
+
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+    if (PetscIsInfOrNanScalar(s->to.l[k])) rs = PETSC_INFINITY;
+    s->to.l[k] *= s->to.dinv[p->lcol[k]];
+    if (rowsums) rs += PetscAbsScalar(s->to.l[k]);
+  }
+  for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
+    if (PetscIsInfOrNanScalar(s->to.u[k])) rs = PETSC_INFINITY;
+    if (rowsums) rs += PetscAbsScalar(s->to.u[k]);
+  }
+  (void)SyncILUJudgePivot(s->piv, i, s->to.d[i], rs, status);
+}
+
+static void SweepHalfRow(const Sweep *s, PetscInt i, PetscScalar *PETSC_RESTRICT w, SyncILUStatus *status)
+{
+  const SyncILUPattern *p  = s->p;
+  const PetscInt        u0 = p->uptr[i], u1 = p->uptr[i + 1];
+
+  LoadRow(s, i, w);
+  for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1] && !s->guess; k++) {
+    const PetscInt ref = p->lcol[k], at = s->map[k];
+
+    SubtractRow(s, i, k, s->from.u[at] * s->from.d[ref], at, p->uptr[ref + 1], w);
+  }
+  if (s->last) {
+    PetscReal rs = 0.0;
+
+    for (PetscInt k = u0; k < u1; k++) rs += PetscAbsScalar(w[p->ucol[k]]);
+    s->to.d[i]    = SyncILUJudgePivot(s->piv, i, w[i], rs, status);
+    s->to.dinv[i] = 1.0 / s->to.d[i];
+  } else {
+    const PetscScalar pivot = SyncILUSweepPivot(s->piv, w[i]);
+
+    s->to.dinv[i] = SyncILUSweepReciprocal(pivot);
+    s->to.d[i]    = s->to.dinv[i] == (PetscScalar)0.0 ? (PetscScalar)0.0 : pivot;
+  }
+  for (PetscInt k = u0; k < u1; k++) s->to.u[k] = SyncILUSweepProduct(w[p->ucol[k]], s->to.dinv[i]);
+}
+
+/* What one thread has found, together with what others have. */
+static void Merge(const SyncILUStatus *found, SyncILUStatus *status)
+{
+  const PetscInt shifted = status->shifted + found->shifted;
+
+  if (found->row >= 0 && (status->row < 0 || found->row < status->row)) *status = *found;
+  status->shifted = shifted;
+}
+
+/* All rows of one sweep. */
+static void SweepRows(const Sweep *s, PetscInt threads, PetscScalar *const *w, SyncILUStatus *status)
+{
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads((int)threads)
+#endif
+  {
+    SyncILUStatus found;
+    size_t        me = 0;
+
+#if defined(_OPENMP)
+    me = (size_t)omp_get_thread_num();
+#endif
+    SyncILUStatusReset(&found);
+    (void)threads;
+#if defined(_OPENMP)
+  #pragma omp for schedule(dynamic, ROWS)
+#endif
+    for (PetscInt i = 0; i < s->p->n; i++) {
+      if (s->p->half) SweepHalfRow(s, i, w[me], &found);
+      else SweepRow(s, i, w[me]);
+    }
+    /* the loop has ended for all threads: the pivots of all rows are there */
+    if (s->last && !s->p->half) {
+#if defined(_OPENMP)
+  #pragma omp for schedule(dynamic, ROWS)
+#endif
+      for (PetscInt i = 0; i < s->p->n; i++) FinishRow(s, i, &found);
+    }
+#if defined(_OPENMP)
+  #pragma omp critical(syncilu_sweeps)
+#endif
+    Merge(&found, status);
+  }
+}
+
+/*
+   SyncILUHostSweeps - an attempt at the factorization by sweeps
+
+   Not Collective
+
+   Input Parameters:
++  p       - the pattern, without blocks
+.  map     - of a half: where in U the entries of its transpose stand
+.  A       - the matrix
+.  piv     - the number of sweeps, how pivots are judged, the shift of the diagonal
+-  threads - on which the result does not depend
+
+   Output Parameters:
++  lval   - the strictly lower part of L; not of a half
+.  uval   - the strictly upper part of U
+.  dinv   - the reciprocals of the pivots
+.  d      - the pivots, of a half alone
+-  status - the first row whose pivot is rejected
+*/
+PetscErrorCode SyncILUHostSweeps(const SyncILUPattern *p, const PetscInt *map, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt threads,
+                                 PetscScalar *lval, PetscScalar *uval, PetscScalar *dinv, PetscScalar *d, SyncILUStatus *status)
+{
+  const PetscInt n = p->n, nl = p->half ? 0 : p->nl;
+  Iterate        iterate[2] = {
+           {.l = lval, .u = uval, .dinv = dinv, .d = d}
+  };
+  PetscScalar *own, **w;
+
+  PetscFunctionBegin;
+  SyncILUStatusReset(status);
+  PetscCall(PetscMalloc4(nl, &iterate[1].l, p->nu, &iterate[1].u, n, &iterate[1].dinv, n, &iterate[1].d));
+  PetscCall(PetscMalloc1(p->half ? 0 : n, &own));
+  if (!p->half) iterate[0].d = own;
+  PetscCall(PetscMalloc1(threads, &w));
+  for (PetscInt t = 0; t < threads; t++) PetscCall(PetscMalloc1(n, &w[t]));
+  for (PetscInt sweep = 0; sweep <= piv->sweeps; sweep++) { /* the first one is the guess, the last one ends in the factor's arrays */
+    const PetscInt to = (piv->sweeps - sweep) % 2;
+    const Sweep    s  = {.p     = p,
+                         .map   = map,
+                         .A     = A,
+                         .piv   = piv,
+                         .from  = iterate[1 - to],
+                         .to    = iterate[to],
+                         .guess = (PetscBool)(sweep == 0),
+                         .last  = (PetscBool)(sweep == piv->sweeps)};
+
+    SweepRows(&s, threads, w, status);
+  }
+  for (PetscInt t = 0; t < threads; t++) PetscCall(PetscFree(w[t]));
+  PetscCall(PetscFree(w));
+  PetscCall(PetscFree(own));
+  PetscCall(PetscFree4(iterate[1].l, iterate[1].u, iterate[1].dinv, iterate[1].d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
