@@ -458,6 +458,24 @@ typedef struct {
   int        table;    /* all rows are short enough for tables of their columns: update strategy adapt */
 } SyncILUDeviceSearch;
 
+/*
+   A sweep of update strategy parilu: W and U' on the pattern before and after it, the diagonal left out. A matrix
+   of rows that all fit shared memory needs no `work`.
+*/
+typedef struct {
+  SyncILUDevicePattern  pattern;
+  SyncILUDeviceValues   values;
+  const void           *from;          /* NULL: the matrix stands for it */
+  void                 *to;            /* an asynchronous sweep has the same as from */
+  void                 *work;          /* longer rows than `shared` entries, on the pattern; may be `to` of another sweep than an asynchronous one */
+  int                   shared, lanes; /* lanes: logarithm of those a row, from 2 to 5 */
+  int                   table;         /* no row is longer, and columns are searched for in tables */
+  int                   asynchronous, last;
+  void                 *pivot, *size; /* after the last sweep, as in SyncILUDeviceFactor */
+  SyncILUDevicePivoting piv;
+  SyncILUDeviceStatus  *status;
+} SyncILUDeviceSweep;
+
 /* Where a block begins that works by levels. */
 typedef struct {
   int slice, level;

@@ -40,6 +40,8 @@ extern PetscErrorCode CaseDestroy(Case *);
 extern PetscErrorCode CaseReference(const Case *, const SyncILUSettings *, SyncILUTranspose, const PetscScalar *b, PetscScalar *x);
 /* Makes x of the case what is expected with these settings. */
 extern PetscErrorCode CaseExpect(Case *, const SyncILUSettings *);
+/* Replaces what the reference makes of it: by so many sweeps, with 0 exactly, as CaseCreate() has it. */
+extern PetscErrorCode CaseRefer(Case *, PetscInt sweeps);
 /*
    The first row that is further from what is wanted than the tolerance times the largest value: of the solution,
    or of the row's part in L or in U. The number of rows if there is none.

@@ -12,6 +12,7 @@ PetscErrorCode StrategiesGet(Strategies *s)
   PetscCall(PetscMemzero(s, sizeof(*s)));
   for (int k = 0; SyncILUCUDAUpdates[k]; k++) {
     if (SyncILUCUDAUpdates[k]->type == SYNCILU_UPDATE_AUTO) continue; /* which nobody asks for by a name */
+    if (SyncILUCUDAUpdates[k]->inexact) continue;
     PetscCheck(s->nupdates < STRATEGIES_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d strategies", STRATEGIES_MAX);
     s->update[s->nupdates++] = SyncILUCUDAUpdates[k]->type;
   }

@@ -350,8 +350,9 @@ typedef struct _Factorization Factorization;
 
 typedef struct {
   SyncILUUpdate type;
-  const char   *name;   /* in the view */
-  PetscBool     inodes; /* goes by inodes, not rows */
+  const char   *name;    /* in the view */
+  PetscBool     inodes;  /* goes by inodes, not rows */
+  PetscBool     inexact; /* what it computes is not the factor of the reference without sweeps */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, char[], size_t);
   /* may find only now that it takes too much: the reason */
@@ -420,6 +421,10 @@ typedef struct {
 PETSC_INTERN PetscErrorCode LongRowsCreate(Factorization *, FactorRows *, SyncILUDevicePattern, double, LongRows *, char[], size_t);
 PETSC_INTERN PetscErrorCode LongRowsBegin(Plan *, const LongRows *, const SyncILUDeviceFactor *);
 
+/* factor_parilu.c: sweeps, which the residual of any factor takes after. */
+
+PETSC_INTERN PetscErrorCode PlanSweep(const Plan *, SyncILUDeviceSweep *);
+
 /* advice.c: what an application takes about, and what would take less. */
 
 PETSC_INTERN PetscErrorCode ChooseHost(const Plan *, const Triangle *, const Triangle *, char[], size_t);
@@ -453,6 +458,7 @@ PETSC_INTERN PetscErrorCode Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_
 PETSC_INTERN PetscErrorCode Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
 PETSC_INTERN PetscErrorCode Excess_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
 PETSC_INTERN PetscErrorCode Updates_CUDA(SyncILUEngine, PetscInt64 *);
+PETSC_INTERN PetscErrorCode Residual_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
 PETSC_INTERN PetscErrorCode Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
 PETSC_INTERN PetscErrorCode View_CUDA(SyncILUEngine, PetscViewer);
 

@@ -3,6 +3,7 @@
 */
 #include "struct.h"
 #include "../../kernels/factor.h"
+#include "../../kernels/factor_parilu.h"
 #include "../../kernels/pattern.h"
 
 /* The usual form on the host, made of the Crout form. */
@@ -178,6 +179,37 @@ static PetscErrorCode Updates(SyncILUEngine e, PetscInt64 *updates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The sums of squares of many rows come to the host, which adds them up: in the same order every time. */
+static PetscErrorCode Residual(SyncILUEngine e, const SyncILUCSR *A, PetscReal *residual)
+{
+  CUDA              *d    = (CUDA *)e->data;
+  Plan              *plan = &d->plan;
+  const int          n    = SyncILUResidualNumbers(plan->pattern.n);
+  double            *sum, *all, total[2] = {0.0, 0.0};
+  SyncILUDeviceSweep s;
+
+  PetscFunctionBegin;
+  *residual = 0.0;
+  if (!plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanSweep(plan, &s));
+  s.table = 0;
+  PlanCall(PlanGetValues(plan, &e->pattern, A, &s.values));
+  PlanCall(CroutUpdate(d, &plan->scratch));
+  PlanCall(PlanGetPattern(plan, &s.pattern));
+  s.from  = plan->crout;
+  s.pivot = (void *)d->factor.d;
+  if (plan->counts.longest_row > s.shared) PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * plan->size, &s.work));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(*sum), &sum));
+  PlanLaunch(SyncILUKernelResidual(plan->type, s, sum, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &s.pattern));
+  PetscCall(PetscMalloc1(n, &all));
+  PetscCall(DeviceReadBack(plan->stream, all, sum, (size_t)n * sizeof(*sum)));
+  for (int k = 0; k < n; k++) total[k % 2] += all[k];
+  PetscCall(PetscFree(all));
+  if (total[1] > 0.0) *residual = PetscSqrtReal((PetscReal)(total[0] / total[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Excess_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscReal *excess)
 {
   Plan *plan = &((CUDA *)e->data)->plan;
@@ -198,6 +230,18 @@ PetscErrorCode Updates_CUDA(SyncILUEngine e, PetscInt64 *updates)
   PetscFunctionBegin;
   PetscCall(PlanEnter(plan, &before));
   PetscCall(Updates(e, updates));
+  PetscCall(PlanLeave(plan, before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Residual_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscReal *residual)
+{
+  Plan *plan = &((CUDA *)e->data)->plan;
+  int   before;
+
+  PetscFunctionBegin;
+  PetscCall(PlanEnter(plan, &before));
+  PetscCall(Residual(e, A, residual));
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,15 +20,17 @@ const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,
                                              NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
-  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps;
+  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorPariluOps;
 
 /*
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorBsrOps,      &SyncILUFactorListOps,
-                                               &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,
-                                               &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps, NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorBsrOps,
+                                               &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,
+                                               &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,
+                                               &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps,
+                                               &SyncILUFactorPariluOps,   NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)

@@ -405,6 +405,16 @@ PetscErrorCode FuzzSettings(PetscReal relax, SyncILUSettings *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FuzzSweeps(SyncILUSettings *s)
+{
+  PetscFunctionBegin;
+  if (s->relax == 0.0 && FuzzOnce(6)) {
+    s->update = SYNCILU_UPDATE_PARILU;
+    s->sweeps = 1 + FuzzBelow(6);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FuzzEngine(const SyncILUSettings *settings, const Case *c, PetscBool matrix, PetscBool device, SyncILUEngine *e)
 {
   SyncILUCSR    csr;
@@ -492,10 +502,12 @@ static PetscErrorCode TestEngine(Case *c, const char *matrix, PetscBool adoptabl
 
   PetscFunctionBegin;
   PetscCall(FuzzSettings(c->piv.relax, &s));
-  PetscCall(CaseExpect(c, &s));
-  FuzzSay("%s; update %s, solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d, pattern of the matrix %d", matrix, SyncILUUpdates[s.update],
-          SyncILUSolves[s.solve], SyncILUAnalyses[s.analysis], s.vector_size, s.prefetch, adopt);
+  PetscCall(FuzzSweeps(&s));
+  FuzzSay("%s; update %s, sweeps %" PetscInt_FMT ", solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d, pattern of the matrix %d", matrix,
+          SyncILUUpdates[s.update], SyncILUSweeps(&s), SyncILUSolves[s.solve], SyncILUAnalyses[s.analysis], s.vector_size, s.prefetch, adopt);
   Watch("%s", said);
+  if (c->piv.sweeps != SyncILUSweeps(&s)) PetscCall(CaseRefer(c, SyncILUSweeps(&s)));
+  PetscCall(CaseExpect(c, &s));
   PetscCall(FuzzEngine(&s, c, adopt, FuzzOnce(2), &e));
   PetscCall(MatFactorInfoInitialize(&info));
   info.zeropivot = c->piv.zeropivot;

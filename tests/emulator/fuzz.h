@@ -31,6 +31,9 @@ extern PetscErrorCode FuzzMatrix(PetscRandom rand, Mat *A, char description[], s
 /* Settings of the CUDA backend: the strategies that it has, any analysis, any vector size. */
 extern PetscErrorCode FuzzSettings(PetscReal relax, SyncILUSettings *settings);
 
+/* Puts sweeps in the place of the strategy, once in a while where there is no relaxation. */
+extern PetscErrorCode FuzzSweeps(SyncILUSettings *settings);
+
 /*
    An engine for a case. With matrix, its pattern is that of the rows of the matrix, on the host or the
    device, which must be in the natural ordering and without levels of fill; else it is the pattern of the

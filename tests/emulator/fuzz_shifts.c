@@ -129,9 +129,11 @@ int main(int argc, char **argv)
     levels   = FuzzOnce(6) ? 1 : 0;
     PetscCall(CaseCreate(A, orderings[ordering], levels, relaxes[FuzzBelow(4)], rand, &c));
     PetscCall(FuzzSettings(c.piv.relax, &s));
-    FuzzSay("seed %" PetscInt_FMT ": %s; %s, levels %" PetscInt_FMT ", relax %g; update %s, solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d",
-            seed, description, orderings[ordering], levels, (double)c.piv.relax, SyncILUUpdates[s.update], SyncILUSolves[s.solve], SyncILUAnalyses[s.analysis],
-            s.vector_size, s.prefetch);
+    PetscCall(FuzzSweeps(&s));
+    FuzzSay("seed %" PetscInt_FMT ": %s; %s, levels %" PetscInt_FMT ", relax %g; update %s, sweeps %" PetscInt_FMT
+            ", solve %s, analysis %s, vector size %" PetscInt_FMT ", prefetch %d",
+            seed, description, orderings[ordering], levels, (double)c.piv.relax, SyncILUUpdates[s.update], SyncILUSweeps(&s), SyncILUSolves[s.solve],
+            SyncILUAnalyses[s.analysis], s.vector_size, s.prefetch);
     PetscCall(FuzzEngine(&s, &c, PETSC_FALSE, PETSC_FALSE, &e[CUDA]));
     s.backend = SYNCILU_BACKEND_HOST;
     s.threads = 1 + FuzzBelow(3);
