@@ -92,12 +92,12 @@ PetscErrorCode SyncILUReferenceSweeps(const SyncILUPattern *p, const SyncILUCSR 
     PetscReal rs = 0.0;
 
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-      if (PetscIsInfOrNanScalar(lval[k])) rs = PETSC_INFINITY;
+      if (PetscIsInfOrNanScalar(lval[k])) rs = INFINITY; /* PETSC_INFINITY is a number */
       lval[k] *= dinv[p->lcol[k]];
       if (SyncILUNeedsRowSum(piv)) rs += PetscAbsScalar(lval[k]);
     }
     for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-      if (PetscIsInfOrNanScalar(uval[k])) rs = PETSC_INFINITY;
+      if (PetscIsInfOrNanScalar(uval[k])) rs = INFINITY; /* PETSC_INFINITY is a number */
       if (SyncILUNeedsRowSum(piv)) rs += PetscAbsScalar(uval[k]);
     }
     dinv[i] = 1.0 / SyncILUJudgePivot(piv, i, d[i], rs, status);

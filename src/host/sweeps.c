@@ -112,12 +112,12 @@ static void FinishRow(const Sweep *s, PetscInt i, SyncILUStatus *status)
   PetscReal             rs      = 0.0;
 
   for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
-    if (PetscIsInfOrNanScalar(s->to.l[k])) rs = PETSC_INFINITY;
+    if (PetscIsInfOrNanScalar(s->to.l[k])) rs = INFINITY; /* PETSC_INFINITY is a number */
     s->to.l[k] *= s->to.dinv[p->lcol[k]];
     if (rowsums) rs += PetscAbsScalar(s->to.l[k]);
   }
   for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) {
-    if (PetscIsInfOrNanScalar(s->to.u[k])) rs = PETSC_INFINITY;
+    if (PetscIsInfOrNanScalar(s->to.u[k])) rs = INFINITY; /* PETSC_INFINITY is a number */
     if (rowsums) rs += PetscAbsScalar(s->to.u[k]);
   }
   (void)SyncILUJudgePivot(s->piv, i, s->to.d[i], rs, status);
