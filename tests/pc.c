@@ -97,7 +97,7 @@ static PetscErrorCode TestFaces(void)
 {
   const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
   const char *const
-                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 7 -pc_syncilu_solve_block_size 1 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 5 -pc_syncilu_solve_block_size 1 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_sweeps 7 -pc_syncilu_sweeps_asynchronous true -pc_syncilu_residual true -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
   const char *const lines[] = {"backend: host (asked for)",
                                "update vect",
                                "prefetch FALSE",
@@ -112,10 +112,14 @@ static PetscErrorCode TestFaces(void)
                                "rows by level (alap)",
                                "symmetric TRUE",
                                "symmetric: one triangle is factored",
+                               "sweeps 7",
+                               "asynchronous TRUE",
+                               "residual TRUE",
+                               "residual: ",
                                "tune TRUE",
                                "tuned: no, the host has one way"};
-  const char *const names[] = {"backend",          "update",  "prefetch", "vector_size", "analysis", "solve", "solve_sweeps",
-                               "solve_block_size", "threads", "relax",    "symmetric",   "tune",     "check"};
+  const char *const names[] = {"backend", "update", "prefetch", "vector_size",         "analysis", "solve",     "solve_sweeps", "solve_block_size",
+                               "threads", "relax",  "sweeps",   "sweeps_asynchronous", "residual", "symmetric", "tune",         "check"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
@@ -134,9 +138,9 @@ static PetscErrorCode TestFaces(void)
       SyncILUUpdate   update;
       SyncILUAnalysis analysis;
       SyncILUSolve    solve;
-      PetscBool       check, tune, symmetric;
+      PetscBool       check, tune, symmetric, asynchronous, residual;
       PetscBool3      prefetch;
-      PetscInt        size, threads, sweeps, block;
+      PetscInt        size, threads, sweeps, solve_sweeps, block;
       PetscReal       relax;
 
       if (set) {
@@ -151,10 +155,13 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetVectorSize(pc, 8));
         PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ALAP));
         PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
-        PetscCall(PCSyncILUSetSolveSweeps(pc, 7));
+        PetscCall(PCSyncILUSetSolveSweeps(pc, 5));
         PetscCall(PCSyncILUSetSolveBlockSize(pc, 1));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
+        PetscCall(PCSyncILUSetSweeps(pc, 7));
+        PetscCall(PCSyncILUSetSweepsAsynchronous(pc, PETSC_TRUE));
+        PetscCall(PCSyncILUSetResidual(pc, PETSC_TRUE));
         PetscCall(PCSyncILUSetSymmetric(pc, PETSC_TRUE));
         PetscCall(PCSyncILUSetTune(pc, PETSC_TRUE));
         PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
@@ -173,10 +180,13 @@ static PetscErrorCode TestFaces(void)
           PetscCall(MatSyncILUGetVectorSize(F, &size));
           PetscCall(MatSyncILUGetAnalysis(F, &analysis));
           PetscCall(MatSyncILUGetSolve(F, &solve));
-          PetscCall(MatSyncILUGetSolveSweeps(F, &sweeps));
+          PetscCall(MatSyncILUGetSolveSweeps(F, &solve_sweeps));
           PetscCall(MatSyncILUGetSolveBlockSize(F, &block));
           PetscCall(MatSyncILUGetThreads(F, &threads));
           PetscCall(MatSyncILUGetRelax(F, &relax));
+          PetscCall(MatSyncILUGetSweeps(F, &sweeps));
+          PetscCall(MatSyncILUGetSweepsAsynchronous(F, &asynchronous));
+          PetscCall(MatSyncILUGetResidual(F, &residual));
           PetscCall(MatSyncILUGetSymmetric(F, &symmetric));
           PetscCall(MatSyncILUGetTune(F, &tune));
           PetscCall(MatSyncILUGetCheck(F, &check));
@@ -187,10 +197,13 @@ static PetscErrorCode TestFaces(void)
           PetscCall(PCSyncILUGetVectorSize(pc, &size));
           PetscCall(PCSyncILUGetAnalysis(pc, &analysis));
           PetscCall(PCSyncILUGetSolve(pc, &solve));
-          PetscCall(PCSyncILUGetSolveSweeps(pc, &sweeps));
+          PetscCall(PCSyncILUGetSolveSweeps(pc, &solve_sweeps));
           PetscCall(PCSyncILUGetSolveBlockSize(pc, &block));
           PetscCall(PCSyncILUGetThreads(pc, &threads));
           PetscCall(PCSyncILUGetRelax(pc, &relax));
+          PetscCall(PCSyncILUGetSweeps(pc, &sweeps));
+          PetscCall(PCSyncILUGetSweepsAsynchronous(pc, &asynchronous));
+          PetscCall(PCSyncILUGetResidual(pc, &residual));
           PetscCall(PCSyncILUGetSymmetric(pc, &symmetric));
           PetscCall(PCSyncILUGetTune(pc, &tune));
           PetscCall(PCSyncILUGetCheck(pc, &check));
@@ -201,9 +214,13 @@ static PetscErrorCode TestFaces(void)
         CHECK(size == 8, "%s set %d mat %d: vector size %" PetscInt_FMT, ways[way], set, mat, size);
         CHECK(analysis == SYNCILU_ANALYSIS_ALAP, "%s set %d mat %d: analysis %d", ways[way], set, mat, (int)analysis);
         CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
-        CHECK(sweeps == 7 && block == 1, "%s set %d mat %d: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT, ways[way], set, mat, sweeps, block);
+        CHECK(solve_sweeps == 5 && block == 1, "%s set %d mat %d: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT, ways[way], set, mat, solve_sweeps,
+              block);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
+        CHECK(sweeps == 7, "%s set %d mat %d: sweeps %" PetscInt_FMT, ways[way], set, mat, sweeps);
+        CHECK(asynchronous == PETSC_TRUE, "%s set %d mat %d: asynchronous %d", ways[way], set, mat, (int)asynchronous);
+        CHECK(residual == PETSC_TRUE, "%s set %d mat %d: residual %d", ways[way], set, mat, (int)residual);
         CHECK(symmetric == PETSC_TRUE, "%s set %d mat %d: symmetric %d", ways[way], set, mat, (int)symmetric);
         CHECK(tune == PETSC_TRUE, "%s set %d mat %d: tune %d", ways[way], set, mat, (int)tune);
         CHECK(check == PETSC_TRUE, "%s set %d mat %d: check %d", ways[way], set, mat, (int)check);
@@ -225,7 +242,7 @@ static PetscErrorCode TestFaces(void)
     n       = fread(text, 1, 99999, file);
     text[n] = 0;
     fclose(file);
-    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
       char line[64];
 
       PetscCall(PetscSNPrintf(line, sizeof(line), f ? "  -pc_syncilu_%s" : ".  -pc_syncilu_%s", names[k]));
