@@ -16,6 +16,15 @@ static inline void SyncILUStatusReset(SyncILUStatus *status)
   status->shifted = 0;
 }
 
+/* Together with what another thread has found in other rows. */
+static inline void SyncILUStatusMerge(const SyncILUStatus *other, SyncILUStatus *status)
+{
+  const PetscInt shifted = status->shifted + other->shifted;
+
+  if (other->row >= 0 && (status->row < 0 || other->row < status->row)) *status = *other;
+  status->shifted = shifted;
+}
+
 /*
    Judges the pivot of a row, given the sum rs of the absolute values of the row's other entries of L and U,
    and notes the first row that is rejected. The bounds are PETSc's: relative to rs with the shifts that act

@@ -104,7 +104,7 @@ static PetscErrorCode TestFaces(void)
                                "vector size 8",
                                "analysis alap",
                                "solve mr",
-                               "sweeps 7, block size 1",
+                               "sweeps 5, block size 1",
                                "threads 2",
                                "relaxation: 0.25",
                                "check TRUE",

@@ -381,12 +381,7 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   }
 #endif
   *status = found[0];
-  for (PetscInt t = 1; t < threads; t++) {
-    const PetscInt shifted = status->shifted + found[t].shifted;
-
-    if (found[t].row >= 0 && (status->row < 0 || found[t].row < status->row)) *status = found[t];
-    status->shifted = shifted;
-  }
+  for (PetscInt t = 1; t < threads; t++) SyncILUStatusMerge(&found[t], status);
   for (PetscInt t = 0; t < threads; t++) {
     PetscCall(PetscFree3(work[t].w, work[t].dropped, work[t].swap));
     PetscCall(PetscFree(work[t].mark));

@@ -149,48 +149,37 @@ static void SweepHalfRow(const Sweep *s, PetscInt i, PetscScalar *PETSC_RESTRICT
   for (PetscInt k = u0; k < u1; k++) s->to.u[k] = SyncILUSweepProduct(w[p->ucol[k]], s->to.dinv[i]);
 }
 
-/* What one thread has found, together with what others have. */
-static void Merge(const SyncILUStatus *found, SyncILUStatus *status)
-{
-  const PetscInt shifted = status->shifted + found->shifted;
-
-  if (found->row >= 0 && (status->row < 0 || found->row < status->row)) *status = *found;
-  status->shifted = shifted;
-}
+/* What a thread works with: a dense row, whatever is in it, and what it has found in the last sweep. */
+typedef struct {
+  PetscScalar  *w;
+  SyncILUStatus found;
+} Work;
 
 /* All rows of one sweep. */
-static void SweepRows(const Sweep *s, PetscInt threads, PetscScalar *const *w, SyncILUStatus *status)
+static void SweepRows(const Sweep *s, PetscInt threads, Work *work)
 {
+  (void)threads;
 #if defined(_OPENMP)
   #pragma omp parallel num_threads((int)threads)
 #endif
   {
-    SyncILUStatus found;
-    size_t        me = 0;
+    Work *own = work;
 
 #if defined(_OPENMP)
-    me = (size_t)omp_get_thread_num();
-#endif
-    SyncILUStatusReset(&found);
-    (void)threads;
-#if defined(_OPENMP)
+    own += omp_get_thread_num();
   #pragma omp for schedule(dynamic, ROWS)
 #endif
     for (PetscInt i = 0; i < s->p->n; i++) {
-      if (s->p->half) SweepHalfRow(s, i, w[me], &found);
-      else SweepRow(s, i, w[me]);
+      if (s->p->half) SweepHalfRow(s, i, own->w, &own->found);
+      else SweepRow(s, i, own->w);
     }
     /* the loop has ended for all threads: the pivots of all rows are there */
     if (s->last && !s->p->half) {
 #if defined(_OPENMP)
   #pragma omp for schedule(dynamic, ROWS)
 #endif
-      for (PetscInt i = 0; i < s->p->n; i++) FinishRow(s, i, &found);
+      for (PetscInt i = 0; i < s->p->n; i++) FinishRow(s, i, &own->found);
     }
-#if defined(_OPENMP)
-  #pragma omp critical(syncilu_sweeps)
-#endif
-    Merge(&found, status);
   }
 }
 
@@ -220,15 +209,18 @@ PetscErrorCode SyncILUHostSweeps(const SyncILUPattern *p, const PetscInt *map, c
   Iterate        iterate[2] = {
            {.l = lval, .u = uval, .dinv = dinv, .d = d}
   };
-  PetscScalar *own, **w;
+  PetscScalar *own;
+  Work        *work;
 
   PetscFunctionBegin;
-  SyncILUStatusReset(status);
   PetscCall(PetscMalloc4(nl, &iterate[1].l, p->nu, &iterate[1].u, n, &iterate[1].dinv, n, &iterate[1].d));
   PetscCall(PetscMalloc1(p->half ? 0 : n, &own));
   if (!p->half) iterate[0].d = own;
-  PetscCall(PetscMalloc1(threads, &w));
-  for (PetscInt t = 0; t < threads; t++) PetscCall(PetscMalloc1(n, &w[t]));
+  PetscCall(PetscMalloc1(threads, &work));
+  for (PetscInt t = 0; t < threads; t++) {
+    SyncILUStatusReset(&work[t].found);
+    PetscCall(PetscMalloc1(n, &work[t].w));
+  }
   for (PetscInt sweep = 0; sweep <= piv->sweeps; sweep++) { /* the first one is the guess, the last one ends in the factor's arrays */
     const PetscInt to = (piv->sweeps - sweep) % 2;
     const Sweep    s  = {.p     = p,
@@ -240,10 +232,14 @@ PetscErrorCode SyncILUHostSweeps(const SyncILUPattern *p, const PetscInt *map, c
                          .guess = (PetscBool)(sweep == 0),
                          .last  = (PetscBool)(sweep == piv->sweeps)};
 
-    SweepRows(&s, threads, w, status);
+    SweepRows(&s, threads, work);
   }
-  for (PetscInt t = 0; t < threads; t++) PetscCall(PetscFree(w[t]));
-  PetscCall(PetscFree(w));
+  SyncILUStatusReset(status);
+  for (PetscInt t = 0; t < threads; t++) {
+    SyncILUStatusMerge(&work[t].found, status);
+    PetscCall(PetscFree(work[t].w));
+  }
+  PetscCall(PetscFree(work));
   PetscCall(PetscFree(own));
   PetscCall(PetscFree4(iterate[1].l, iterate[1].u, iterate[1].dinv, iterate[1].d));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,6 +11,7 @@ Each time stands beside its bound, each result is checked.\n\
   -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
   -solve_sweeps n, -solve_block_size 1|32   of auto/jacobi, which is compared with what it should come to\n\
+  -sweeps n           of parilu, which is compared with the reference of as many\n\
   -cusparse false     without cuSPARSE\n\
   -view               what each engine says of itself\n\
   -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
@@ -114,7 +115,7 @@ static PetscErrorCode ListFromOptions(List *list)
 }
 
 /* A row of ours, whose name tells its strategy. */
-static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vector_size, SyncILUAnalysis analysis)
+static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vector_size, PetscInt sweeps, SyncILUAnalysis analysis)
 {
   const char *const        what[]  = {"update", "solve", "analysis"};
   const char *const *const names[] = {SyncILUUpdates, SyncILUSolves, SyncILUAnalyses};
@@ -133,6 +134,7 @@ static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vecto
   SyncILUSettingsInitialize(&s->settings);
   s->settings.backend     = SYNCILU_BACKEND_CUDA;
   s->settings.vector_size = vector_size;
+  s->settings.sweeps      = sweeps;
   s->settings.analysis    = analysis;
   PetscCall(PetscStrcmp(text, "auto", &automatic));
   if (automatic) PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +167,7 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
 {
   const SyncILUAnalysis orders[] = {SYNCILU_ANALYSIS_ALAP, SYNCILU_ANALYSIS_NONE};
   char                 *names[STRATEGY_ROWS], text[64];
-  PetscInt              count = STRATEGY_ROWS, vector_size = 0;
+  PetscInt              count = STRATEGY_ROWS, vector_size = 0, sweeps = SYNCILU_SWEEPS;
   SyncILUAnalysis       analysis = SYNCILU_ANALYSIS_AUTO;
   PetscBool             chosen;
   SyncILUSettings       usual;
@@ -178,32 +180,33 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
   PetscCall(PetscOptionsInt("-vector_size", "Lanes a row, 0: the library chooses", NULL, vector_size, &vector_size, NULL));
   PetscCall(PetscOptionsInt("-solve_sweeps", "Sweeps of solve jacobi", NULL, usual.solve_sweeps, &usual.solve_sweeps, NULL));
   PetscCall(PetscOptionsInt("-solve_block_size", "Rows of its blocks, 1 or 32", NULL, usual.solve_block_size, &usual.solve_block_size, NULL));
+  PetscCall(PetscOptionsInt("-sweeps", "Of parilu", NULL, sweeps, &sweeps, NULL));
   PetscCall(
     PetscOptionsEnum("-analysis", "Order of the rows for strategies that name none", NULL, SyncILUAnalyses, (PetscEnum)analysis, (PetscEnum *)&analysis, NULL));
   PetscOptionsEnd();
   for (PetscInt s = 0; chosen && s < count; s++) {
-    PetscCall(AddStrategy(bench, names[s], vector_size, analysis));
+    PetscCall(AddStrategy(bench, names[s], vector_size, sweeps, analysis));
     bench->strategy[s].settings.solve_sweeps     = usual.solve_sweeps;
     bench->strategy[s].settings.solve_block_size = usual.solve_block_size;
     PetscCall(PetscFree(names[s]));
   }
   if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(StrategiesGet(&all));
-  PetscCall(AddStrategy(bench, "auto", vector_size, analysis));
+  PetscCall(AddStrategy(bench, "auto", vector_size, sweeps, analysis));
   for (int k = 0; k < all.nupdates; k++) {
     PetscCall(PetscSNPrintf(text, sizeof(text), "%s/auto/%s", SyncILUUpdates[all.update[k]], SyncILUAnalyses[SYNCILU_ANALYSIS_ASAP]));
-    PetscCall(AddStrategy(bench, text, vector_size, analysis));
+    PetscCall(AddStrategy(bench, text, vector_size, sweeps, analysis));
   }
   for (int k = 0; k < all.nsolves; k++) {
     const SyncILUAnalysis order = all.solve[k] == SYNCILU_SOLVE_STRUCT ? SYNCILU_ANALYSIS_AUTO : SYNCILU_ANALYSIS_ASAP; /* lines go in no other */
 
     if (all.solve[k] == SYNCILU_SOLVE_JACOBI) continue; /* not exact: runs where it is asked for */
     PetscCall(PetscSNPrintf(text, sizeof(text), "auto/%s/%s", SyncILUSolves[all.solve[k]], SyncILUAnalyses[order]));
-    PetscCall(AddStrategy(bench, text, vector_size, analysis));
+    PetscCall(AddStrategy(bench, text, vector_size, sweeps, analysis));
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(orders); k++) {
     PetscCall(PetscSNPrintf(text, sizeof(text), "auto/auto/%s", SyncILUAnalyses[orders[k]]));
-    PetscCall(AddStrategy(bench, text, vector_size, analysis));
+    PetscCall(AddStrategy(bench, text, vector_size, sweeps, analysis));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -138,9 +138,11 @@ PetscErrorCode MeasureOurs(const Bench *bench, const Strategy *strategy, Subject
   o.strategy = strategy;
   o.s        = s;
   o.csr      = s->device;
+  if (SyncILUSweeps(&strategy->settings)) PetscCall(CaseRefer(&s->c, SyncILUSweeps(&strategy->settings)));
   PetscCall(CaseExpect(&s->c, &strategy->settings));
   BenchTry(Measure(bench, &o, row), row->why, sizeof(row->why), &row->failed);
   BenchTry(SyncILUEngineDestroy(&o.e), why, sizeof(why), &failed);
+  if (s->c.piv.sweeps) PetscCall(CaseRefer(&s->c, 0)); /* for all others */
   (void)cudaGetLastError();
   SyncILUSettingsInitialize(&exact); /* as the rows of cuSPARSE are */
   PetscCall(CaseExpect(&s->c, &exact));
