@@ -153,7 +153,7 @@ PETSC_INTERN PetscErrorCode SyncILUSweepsView(const SyncILUSettings *, PetscView
 
 /* Of parilu, unless the user says otherwise: README.md has what they are worth. */
 enum {
-  SYNCILU_SWEEPS = 3
+  SYNCILU_SWEEPS = 5
 };
 
 /* Sweeps of parilu; 0: the factorization is exact. */

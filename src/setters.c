@@ -914,7 +914,7 @@ MAT_GETTER(Relax, PetscReal)
 
    Input Parameters:
 +  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
--  value - 1 or more, default 3
+-  value - 1 or more, default 5
 
    Options Database Key:
 .  -pc_syncilu_sweeps <n> - the number of sweeps
@@ -976,7 +976,7 @@ PC_GETTER(Sweeps, PetscInt)
 
    Input Parameters:
 +  F     - a factored matrix of `MATSOLVERSYNCILU`
--  value - 1 or more, default 3
+-  value - 1 or more, default 5
 
    Options Database Key:
 .  -pc_syncilu_sweeps <n> - the number of sweeps
