@@ -410,7 +410,7 @@ PetscErrorCode FuzzSweeps(SyncILUSettings *s)
   PetscFunctionBegin;
   if (s->relax == 0.0 && FuzzOnce(6)) {
     s->update = SYNCILU_UPDATE_PARILU;
-    s->sweeps = 1 + FuzzBelow(6);
+    s->sweeps = 1 + FuzzBelow(4);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
