@@ -84,8 +84,7 @@ typedef enum {
    up to 8 rows is an inode; a larger one is divided evenly, if its size has a divisor up to 8.
 
    `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of
-   H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`. The others do not choose it, and auto and
-   `PCSyncILUSetTune()` never do.
+   H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`. Neither auto nor `PCSyncILUSetTune()` takes it.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/

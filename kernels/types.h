@@ -459,19 +459,19 @@ typedef struct {
 } SyncILUDeviceSearch;
 
 /*
-   A sweep of update strategy parilu: W and U' on the pattern before and after it, the diagonal left out. A matrix
-   of rows that all fit shared memory needs no `work`.
+   A sweep of update strategy parilu: W and U' on the pattern before and after it, the diagonal left out. Rows of
+   more than `shared` entries are at work on the pattern, too: in `to`, but for asynchronous sweeps.
 */
 typedef struct {
   SyncILUDevicePattern  pattern;
   SyncILUDeviceValues   values;
-  const void           *from;          /* NULL: the matrix stands for it */
-  void                 *to;            /* an asynchronous sweep has the same as from */
-  void                 *work;          /* longer rows than `shared` entries, on the pattern; may be `to` of another sweep than an asynchronous one */
+  const void           *from; /* NULL: the sweep makes the first iterate */
+  void                 *to, *work;
   int                   shared, lanes; /* lanes: logarithm of those a row, from 2 to 5 */
-  int                   table;         /* no row is longer, and columns are searched for in tables */
-  int                   asynchronous, last;
-  void                 *pivot, *size; /* after the last sweep, as in SyncILUDeviceFactor */
+  int                   table;         /* columns are looked up in tables; no row is longer than shared */
+  int                   asynchronous;  /* from and to are the same */
+  int                   last;          /* pivots are judged, and pivot and size filled, as in SyncILUDeviceFactor */
+  void                 *pivot, *size;
   SyncILUDevicePivoting piv;
   SyncILUDeviceStatus  *status;
 } SyncILUDeviceSweep;

@@ -152,7 +152,7 @@ PetscErrorCode SyncILUCheckFactor(SyncILUEngine e, const SyncILUCSR *A, const Sy
   for (PetscInt i = 0; i < p->n; i++) mark[i] = -1;
   for (row = 0; row < rows; row++) {
     if (SameRow(p, row, v, ref, e->ops->tolerance)) continue;
-    /* A is not L U where sweeps are, and few of them have let rounding grow */
+    /* sweeps do not make A of L and U, and a few of them do not let rounding grow */
     if (e->ops->tolerance == 0.0 || piv->sweeps || !SolvesRow(p, A, piv, row, v, e->ops->tolerance, w, mark)) break;
     rounded++;
   }

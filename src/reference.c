@@ -33,6 +33,8 @@ static void AddDropped(PetscInt bs, const PetscScalar *l, const PetscScalar *u, 
    Of a matrix of blocks an entry is a block, and a reciprocal an inverse (section 10.5 there): the same
    factors as those of its points with all entries of these blocks in the pattern, but for pivots, which are
    chosen within a block.
+
+   With piv->sweeps it is SyncILUReferenceSweeps().
 */
 PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *lval, PetscScalar *uval,
                                       PetscScalar *dinv, SyncILUStatus *status)

@@ -1111,7 +1111,8 @@ MAT_GETTER(SweepsAsynchronous, PetscBool)
    matrix as it is: what a shift or relaxation adds to its diagonal counts.
 
    It is in the view and in `SyncILUStatistics`, and -1 there where it was not asked for or the factorization
-   failed. It takes about as long as a sweep on a GPU, and as a factorization by one thread on the host.
+   failed. It takes about as long as a sweep on a GPU, and on the host up to twice as long as a factorization by one
+   thread.
 
    Takes effect at the next factorization.
 

@@ -132,6 +132,7 @@ static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const Syn
 
   PetscFunctionBegin;
   PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
+  /* what stands behind bsr is not exact */
   for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && u <= SYNCILU_UPDATE_BSR; u++)
     PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));
   /* the last one, jacobi, is not exact */

@@ -352,7 +352,7 @@ typedef struct {
   SyncILUUpdate type;
   const char   *name;    /* in the view */
   PetscBool     inodes;  /* goes by inodes, not rows */
-  PetscBool     inexact; /* what it computes is not the factor of the reference without sweeps */
+  PetscBool     inexact; /* it computes another factor, which has a reference of its own */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, char[], size_t);
   /* may find only now that it takes too much: the reason */

@@ -331,9 +331,13 @@ static FactorFunction *const factor_half[2]            = {FactorHalf, FactorHalf
 static FactorFunction *const factor_rows[2][FIXED + 1] = {BLOCK_SIZES_TABLE(Factor), BLOCK_SIZES_TABLE(FactorRelaxed)};
 
 /* By sweeps; of a half the transpose is made as above. */
-static PetscErrorCode Sweeps(Host *h, const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt threads, SyncILUStatus *status)
+static PetscErrorCode Sweeps(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt threads, SyncILUStatus *status)
 {
+  Host                 *h = (Host *)e->data;
+  const SyncILUPattern *p = &e->pattern;
+
   PetscFunctionBegin;
+  if (e->settings.asynchronous) PetscCall(PetscInfo(NULL, "Sweeps are synchronous on the host: asynchronous ones are for a GPU\n"));
   PetscCall(SyncILUHostSweeps(p, h->UT.map, A, piv, threads, h->lval, h->uval, h->dinv, h->d, status));
   if (!p->half) PetscFunctionReturn(PETSC_SUCCESS);
   if (threads > 1 && !h->lval) PetscCall(PetscMalloc1(p->nl, &h->lval));
@@ -355,7 +359,7 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
 
   PetscFunctionBegin;
   if (piv->sweeps) {
-    PetscCall(Sweeps(h, p, A, piv, threads, status));
+    PetscCall(Sweeps(e, A, piv, threads, status));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc2(threads, &found, threads, &work));
