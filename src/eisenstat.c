@@ -18,7 +18,7 @@ struct _SyncILUEisenstat {
   PC               pc;
   Mat              shell, A; /* B; and in its place, while it is the operator, what the preconditioner had */
   Mat              F;        /* the factor, on loan */
-  Vec              a, dinv;  /* the diagonal of the matrix, the reciprocals of the pivots */
+  Vec              dinv;     /* the reciprocals of the pivots */
   Vec              b[2];     /* right-hand sides as they were, of solves within each other */
   PetscInt         depth;    /* how many there are */
   PetscInt         analyses; /* of the factor whose pattern was looked at */
@@ -35,22 +35,31 @@ static PetscErrorCode MatMult_Eisenstat(Mat B, Vec v, Vec y)
 {
   SyncILUEisenstat   s;
   SyncILUEngine      e;
-  const PetscScalar *a, *va;
+  const PetscScalar *va;
   PetscScalar       *ya;
+  PetscMemType       mem;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(B, &s));
   e = Engine(s);
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, s->F, v, y, 0));
-  PetscCall(VecGetArrayRead(s->a, &a));
-  PetscCall(VecGetArrayRead(v, &va));
-  PetscCall(VecGetArrayWrite(y, &ya));
-  PetscCall((*e->ops->split)(e, a, va, ya));
-  PetscCall(VecRestoreArrayWrite(y, &ya));
-  PetscCall(VecRestoreArrayRead(v, &va));
-  PetscCall(VecRestoreArrayRead(s->a, &a));
-  PetscCall(PetscLogFlops(2.0 * ((PetscLogDouble)e->pattern.nl + (PetscLogDouble)e->pattern.nu) + 10.0 * (PetscLogDouble)e->pattern.n));
+  PetscCall(SyncILUVecsGet(e, v, y, &va, &ya, &mem));
+  PetscCall((*e->ops->eisenstat->multiply)(e, va, ya, mem));
+  PetscCall(SyncILUVecsRestore(v, y, &va, &ya, mem));
+  PetscCall(SyncILULogFlops(e, 2.0 * ((PetscLogDouble)e->pattern.nl + (PetscLogDouble)e->pattern.nu) + 10.0 * (PetscLogDouble)e->pattern.n));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, s->F, v, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows and columns in one order. */
+static PetscErrorCode CheckOrder(const SyncILUPattern *p)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < p->n && p->row; i++)
+    PetscCheck(p->row[i] == p->col[i], PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-pc_syncilu_eisenstat: rows and columns must have the same ordering, here row %" PetscInt_FMT " and column %" PetscInt_FMT
+               " are %" PetscInt_FMT,
+               p->row[i], p->col[i], i);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,10 +67,9 @@ static PetscErrorCode MatMult_Eisenstat(Mat B, Vec v, Vec y)
    Whether an update changes an entry beside the diagonal: one of row i by row k, for k in L of i and j in U of
    k, where row i has j.
 */
-static PetscErrorCode CheckUpdates(SyncILUEngine e)
+static PetscErrorCode CheckUpdates(const SyncILUPattern *p)
 {
-  const SyncILUPattern *p = &e->pattern;
-  PetscInt             *mark, bad[3] = {-1, 0, 0};
+  PetscInt *mark, bad[3] = {-1, 0, 0};
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(p->n, &mark));
@@ -86,13 +94,33 @@ static PetscErrorCode CheckUpdates(SyncILUEngine e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What of a pattern the trick is not for. */
+static PetscErrorCode CheckPattern(SyncILUEngine e)
+{
+  SyncILUPattern own;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  if (e->pattern.lptr || !e->ops->eisenstat->pattern) {
+    PetscCall(CheckOrder(&e->pattern));
+    PetscCall(CheckUpdates(&e->pattern));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMemzero(&own, sizeof(own)));
+  ierr = (*e->ops->eisenstat->pattern)(e, &own);
+  if (!ierr && own.lptr) ierr = CheckOrder(&own);
+  if (!ierr && own.lptr) ierr = CheckUpdates(&own);
+  PetscCall(SyncILUPatternDestroy(&own));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the trick is not for. */
 static PetscErrorCode Check(SyncILUEisenstat s)
 {
-  PC                    pc = s->pc;
-  const Mat_SyncILU    *f  = (const Mat_SyncILU *)s->F->data;
-  const SyncILUEngine   e  = f->engine;
-  const SyncILUPattern *p  = &e->pattern;
+  PC                  pc = s->pc;
+  const Mat_SyncILU  *f  = (const Mat_SyncILU *)s->F->data;
+  const SyncILUEngine e  = f->engine;
 
   PetscFunctionBegin;
   PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
@@ -100,18 +128,11 @@ static PetscErrorCode Check(SyncILUEisenstat s)
              "-pc_syncilu_eisenstat: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is the same");
   PetscCheck(e->settings.solve != SYNCILU_SOLVE_JACOBI, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: it takes exact triangular solves, not -pc_syncilu_solve jacobi");
-  PetscCheck(p->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
-             p->bs);
-  PetscCheck(e->ops->half && e->ops->split, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(e->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
+             e->bs);
+  PetscCheck(e->ops->half && e->ops->eisenstat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: backend %s has no triangular solves one by one; use -pc_syncilu_backend host", SyncILUBackends[e->ops->backend]);
-  if (p->row) {
-    for (PetscInt i = 0; i < p->n; i++)
-      PetscCheck(p->row[i] == p->col[i], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-                 "-pc_syncilu_eisenstat: rows and columns must have the same ordering, here row %" PetscInt_FMT " and column %" PetscInt_FMT
-                 " are %" PetscInt_FMT,
-                 p->row[i], p->col[i], i);
-  }
-  if (s->analyses != f->analyses + e->analyses) PetscCall(CheckUpdates(e));
+  if (s->analyses != f->analyses + e->analyses) PetscCall(CheckPattern(e));
   s->analyses = f->analyses + e->analyses;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,11 +160,33 @@ PetscErrorCode SyncILUEisenstatDestroy(SyncILUEisenstat *es)
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Restore(s));
   PetscCall(MatDestroy(&s->shell));
-  PetscCall(VecDestroy(&s->a));
   PetscCall(VecDestroy(&s->dinv));
   PetscCall(VecDestroy(&s->b[0]));
   PetscCall(VecDestroy(&s->b[1]));
   PetscCall(PetscFree(*es));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonal and the pivots of a new factorization. */
+static PetscErrorCode Begin(SyncILUEisenstat s)
+{
+  SyncILUEngine  e = Engine(s);
+  SyncILUSource  source;
+  SyncILUCSR     A;
+  PetscScalar   *dinv;
+  PetscMemType   mem = PETSC_MEMTYPE_HOST;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUSourceFromMat(s->pc->pmat, &source));
+  if (SyncILUEngineTakesDevice(e)) PetscCall(VecGetArrayWriteAndMemType(s->dinv, &dinv, &mem));
+  else PetscCall(VecGetArrayWrite(s->dinv, &dinv));
+  PetscCall((*source.get)(source.ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
+  ierr = (*e->ops->eisenstat->begin)(e, &A, dinv, mem);
+  PetscCall((*source.restore)(source.ctx, &A));
+  if (SyncILUEngineTakesDevice(e)) PetscCall(VecRestoreArrayWriteAndMemType(s->dinv, &dinv));
+  else PetscCall(VecRestoreArrayWrite(s->dinv, &dinv));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,12 +202,9 @@ PetscErrorCode SyncILUEisenstatDestroy(SyncILUEisenstat *es)
 */
 PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
 {
-  const PetscScalar    *dinv, *none;
-  const SyncILUPattern *p;
-  SyncILUEisenstat      s;
-  PetscScalar          *array;
-  VecType               type;
-  PetscMPIInt           size;
+  SyncILUEisenstat s;
+  VecType          type;
+  PetscMPIInt      size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
@@ -178,7 +218,7 @@ PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
     PetscCall(MatGetVecType(pc->pmat, &type));
     PetscCall(MatSetVecType((*es)->shell, type));
     PetscCall(MatShellSetOperation((*es)->shell, MATOP_MULT, (void (*)(void))MatMult_Eisenstat));
-    PetscCall(MatCreateVecs(pc->pmat, &(*es)->a, &(*es)->dinv));
+    PetscCall(MatCreateVecs(pc->pmat, NULL, &(*es)->dinv));
   }
   s        = *es;
   s->F     = F;
@@ -186,13 +226,8 @@ PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
   s->depth = 0; /* solves that ended by errors */
   PetscCall(Restore(s));
   PetscCall(Check(s));
-  p = &Engine(s)->pattern;
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &s->state));
-  PetscCall(MatGetDiagonal(pc->pmat, s->a));
-  PetscCall((*Engine(s)->ops->values)(Engine(s), &none, &none, &dinv));
-  PetscCall(VecGetArrayWrite(s->dinv, &array));
-  for (PetscInt i = 0; i < p->n; i++) array[p->row ? p->row[i] : i] = dinv[i];
-  PetscCall(VecRestoreArrayWrite(s->dinv, &array));
+  PetscCall(Begin(s));
   s->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,26 +242,25 @@ PetscErrorCode SyncILUEisenstatApply(SyncILUEisenstat s, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v = U' x = x + D^-1 (U - D) x, from the values of the factor. */
+/* v = U' x. */
 static PetscErrorCode MultUpper(SyncILUEisenstat s, Vec x, Vec v)
 {
-  const SyncILUPattern *p = &Engine(s)->pattern;
-  const PetscScalar    *uval, *lval, *dinv, *xa;
-  PetscScalar          *va;
+  SyncILUEngine      e = Engine(s);
+  SyncILUSource      source;
+  SyncILUCSR         A;
+  const PetscScalar *xa;
+  PetscScalar       *va;
+  PetscMemType       mem;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  PetscCall((*Engine(s)->ops->values)(Engine(s), &lval, &uval, &dinv));
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayWrite(v, &va));
-  for (PetscInt i = 0; i < p->n; i++) {
-    const PetscInt at  = p->row ? p->row[i] : i;
-    PetscScalar    sum = 0.0;
-
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) sum += uval[k] * xa[p->row ? p->row[p->ucol[k]] : p->ucol[k]];
-    va[at] = xa[at] + dinv[i] * sum;
-  }
-  PetscCall(VecRestoreArrayWrite(v, &va));
-  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(SyncILUSourceFromMat(s->pc->pmat, &source));
+  PetscCall(SyncILUVecsGet(e, x, v, &xa, &va, &mem));
+  PetscCall((*source.get)(source.ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
+  ierr = (*e->ops->eisenstat->upper)(e, &A, xa, va, mem);
+  PetscCall((*source.restore)(source.ctx, &A));
+  PetscCall(SyncILUVecsRestore(x, v, &xa, &va, mem));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -190,6 +190,24 @@ typedef enum {
 /* Rows of a diagonal block of solve jacobi, where it has blocks. */
 #define SYNCILU_JACOBI_BLOCK 32
 
+/*
+   Eisenstat's trick (eisenstat.c) with a factor whose updates change diagonals alone: D its pivots, U' = I + D^-1 (U - D),
+   vectors in the matrix' numbering. The matrix is the one that was factored, with the values that it had then.
+*/
+typedef struct {
+  /*
+     The pattern with its arrays, to be destroyed; without them where the backend knows that only diagonals have
+     updates, and that rows and columns come in the same order. NULL: it is in the engine.
+  */
+  PetscErrorCode (*pattern)(SyncILUEngine, SyncILUPattern *);
+  /* After each factorization: takes the diagonal of the matrix, and gives the reciprocals of the pivots. */
+  PetscErrorCode (*begin)(SyncILUEngine, const SyncILUCSR *, PetscScalar *dinv, PetscMemType);
+  /* y = L^-1 A U'^-1 v by the two solves alone; y is not v. */
+  PetscErrorCode (*multiply)(SyncILUEngine, const PetscScalar *v, PetscScalar *y, PetscMemType);
+  /* v = U' x; v is not x. */
+  PetscErrorCode (*upper)(SyncILUEngine, const SyncILUCSR *, const PetscScalar *x, PetscScalar *v, PetscMemType);
+} SyncILUEisenstatOps;
+
 /* See reorder below. */
 typedef PetscBool (*SyncILUReorder)(PetscInt, PetscInt64, const PetscInt[2], double[2]);
 
@@ -232,15 +250,12 @@ typedef struct {
   */
   PetscErrorCode (*solve)(SyncILUEngine, SyncILUTranspose, PetscInt, const PetscScalar *b, PetscInt, PetscScalar *x, PetscInt, PetscMemType);
   /*
-     One of the two solves alone, for one right-hand side on the host: L x = b, of which the diagonal is one, or
-     U x = b. Both vectors are in the matrix' numbering; x may be b. NULL: there is none.
+     One of the two solves alone, for one right-hand side: L x = b, of which the diagonal is one, or U x = b. Both
+     vectors are in the matrix' numbering, between the two solves in that of its rows, and where both are; x may be
+     b. NULL: there is none.
   */
-  PetscErrorCode (*half)(SyncILUEngine, PetscBool upper, const PetscScalar *b, PetscScalar *x);
-  /*
-     Where only diagonals have updates, with D the pivots, a the diagonal of the matrix, in its numbering as all
-     vectors: y = L^-1 A (I + D^-1 (U - D))^-1 v without A, which takes the two solves alone. NULL likewise.
-  */
-  PetscErrorCode (*split)(SyncILUEngine, const PetscScalar *a, const PetscScalar *v, PetscScalar *y);
+  PetscErrorCode (*half)(SyncILUEngine, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType);
+  const SyncILUEisenstatOps *eisenstat; /* NULL likewise */
   /*
      The usual factor on the host, in the pattern's order: unit lower L, strictly upper U, reciprocal pivots. Of a
      half there is no L, and U has a unit diagonal.

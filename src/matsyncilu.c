@@ -46,7 +46,7 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LogFlops(SyncILUEngine e, PetscLogDouble flops)
+PetscErrorCode SyncILULogFlops(SyncILUEngine e, PetscLogDouble flops)
 {
   PetscFunctionBegin;
 #if defined(PETSC_HAVE_CUDA)
@@ -145,7 +145,7 @@ static PetscErrorCode MatLUFactorNumeric_SyncILU(Mat F, Mat A, const MatFactorIn
     PetscLogDouble flops;
 
     PetscCall(SyncILUEngineFlops(e, &flops));
-    PetscCall(LogFlops(e, flops));
+    PetscCall(SyncILULogFlops(e, flops));
   }
   PetscCall(PetscLogEventEnd(SYNCILU_Factor, F, A, 0, 0));
 
@@ -323,7 +323,7 @@ static PetscErrorCode LogSolveFlops(SyncILUEngine e, PetscInt nrhs)
 
   PetscFunctionBegin;
   nrhs *= SolvePasses(e);
-  PetscCall(LogFlops(e, (PetscLogDouble)nrhs * (product * ((PetscLogDouble)p->nl + (PetscLogDouble)p->nu) + (product - bs) * (PetscLogDouble)p->n)));
+  PetscCall(SyncILULogFlops(e, (PetscLogDouble)nrhs * (product * ((PetscLogDouble)p->nl + (PetscLogDouble)p->nu) + (product - bs) * (PetscLogDouble)p->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -334,35 +334,52 @@ static PetscErrorCode CheckFactored(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SyncILUVecsGet(SyncILUEngine e, Vec b, Vec x, const PetscScalar **ba, PetscScalar **xa, PetscMemType *mem)
+{
+  PetscFunctionBegin;
+  if (SyncILUEngineTakesDevice(e)) {
+    PetscMemType xmem;
+
+    PetscCall(VecGetArrayReadAndMemType(b, ba, mem));
+    PetscCall(VecGetArrayWriteAndMemType(x, xa, &xmem));
+    if (PetscMemTypeDevice(*mem) && PetscMemTypeDevice(xmem)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VecRestoreArrayWriteAndMemType(x, xa));
+    PetscCall(VecRestoreArrayReadAndMemType(b, ba));
+  }
+  *mem = PETSC_MEMTYPE_HOST;
+  PetscCall(VecGetArrayRead(b, ba));
+  PetscCall(VecGetArrayWrite(x, xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SyncILUVecsRestore(Vec b, Vec x, const PetscScalar **ba, PetscScalar **xa, PetscMemType mem)
+{
+  PetscFunctionBegin;
+  if (PetscMemTypeDevice(mem)) {
+    PetscCall(VecRestoreArrayWriteAndMemType(x, xa));
+    PetscCall(VecRestoreArrayReadAndMemType(b, ba));
+  } else {
+    PetscCall(VecRestoreArrayWrite(x, xa));
+    PetscCall(VecRestoreArrayRead(b, ba));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* x may be b. */
 static PetscErrorCode Solve(Mat F, Vec b, Vec x, SyncILUTranspose trans)
 {
-  Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
-  SyncILUEngine      e = f->engine;
+  SyncILUEngine      e = ((Mat_SyncILU *)F->data)->engine;
   const PetscInt     n = F->rmap->n;
   const PetscScalar *ba;
   PetscScalar       *xa;
-  PetscMemType       bmem = PETSC_MEMTYPE_HOST, xmem = PETSC_MEMTYPE_HOST;
-  PetscBool          done = PETSC_FALSE;
+  PetscMemType       mem;
 
   PetscFunctionBegin;
   PetscCall(CheckFactored(F));
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
-  if (SyncILUEngineTakesDevice(e)) {
-    PetscCall(VecGetArrayReadAndMemType(b, &ba, &bmem));
-    PetscCall(VecGetArrayWriteAndMemType(x, &xa, &xmem));
-    done = (PetscBool)(PetscMemTypeDevice(bmem) == PetscMemTypeDevice(xmem));
-    if (done) PetscCall(SyncILUEngineSolve(e, trans, 1, ba, n, xa, n, bmem));
-    PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
-    PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
-  }
-  if (!done) { /* the host backend, or one vector here and the other there */
-    PetscCall(VecGetArrayRead(b, &ba));
-    PetscCall(VecGetArrayWrite(x, &xa));
-    PetscCall(SyncILUEngineSolve(e, trans, 1, ba, n, xa, n, PETSC_MEMTYPE_HOST));
-    PetscCall(VecRestoreArrayWrite(x, &xa));
-    PetscCall(VecRestoreArrayRead(b, &ba));
-  }
+  PetscCall(SyncILUVecsGet(e, b, x, &ba, &xa, &mem));
+  PetscCall(SyncILUEngineSolve(e, trans, 1, ba, n, xa, n, mem));
+  PetscCall(SyncILUVecsRestore(b, x, &ba, &xa, mem));
   PetscCall(LogSolveFlops(e, 1));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -383,43 +400,49 @@ static PetscErrorCode MatSolveTranspose_SyncILU(Mat F, Vec b, Vec x)
 }
 
 /*
-   One of the two solves alone. A factor of ICC, U^T D U, is split in the middle of D, as MatForwardSolve() wants
-   it: (U^T D^1/2) x = b and (D^1/2 U) x = b.
+   Multiplies (or divides) by the square roots of the pivots, in the place of x. The factor of ICC, U^T D U, is split in
+   the middle of D, as MatForwardSolve() wants it: (U^T D^1/2) x = b and (D^1/2 U) x = b.
 */
+static PetscErrorCode ScaleHalf(Mat F, const PetscScalar *b, PetscScalar *x, PetscBool upper)
+{
+  SyncILUEngine      e   = ((Mat_SyncILU *)F->data)->engine;
+  const PetscInt    *row = e->pattern.row;
+  const PetscScalar *l, *u, *dinv;
+
+  PetscFunctionBegin;
+  PetscCall((*e->ops->values)(e, &l, &u, &dinv));
+  for (PetscInt i = 0; i < e->pattern.n; i++) {
+    const PetscInt at = row ? row[i] : i;
+
+    PetscCheck(PetscDefined(USE_COMPLEX) || PetscRealPart(dinv[i]) > 0.0, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_CH_ZRPVT,
+               "The pivot of row %" PetscInt_FMT " is not positive: its square root, which one of the two solves alone takes, is no number", at);
+    x[at] = upper ? b[at] / PetscSqrtScalar(dinv[i]) : b[at] * PetscSqrtScalar(dinv[i]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One of the two solves alone. */
 static PetscErrorCode HalfSolve(Mat F, Vec b, Vec x, PetscBool upper)
 {
   Mat_SyncILU       *f = (Mat_SyncILU *)F->data;
   SyncILUEngine      e = f->engine;
-  const PetscInt    *row;
-  const PetscScalar *l, *u, *dinv, *ba;
+  const PetscScalar *ba;
   PetscScalar       *xa;
+  PetscMemType       mem;
 
   PetscFunctionBegin;
   PetscCall(CheckFactored(F));
   PetscCheck(e->ops->half, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Backend %s has no triangular solves one by one; use -pc_syncilu_backend host",
              SyncILUBackends[e->ops->backend]);
+  PetscCheck(!f->symmetric || !e->ops->device, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+             "Backend %s has no triangular solves one by one with a factor of ICC; use -pc_syncilu_backend host", SyncILUBackends[e->ops->backend]);
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(x, &xa));
-  if (f->symmetric) {
-    row = e->pattern.row;
-    PetscCall((*e->ops->values)(e, &l, &u, &dinv));
-    for (PetscInt i = 0; i < e->pattern.n; i++) {
-      PetscCheck(PetscDefined(USE_COMPLEX) || PetscRealPart(dinv[i]) > 0.0, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_CH_ZRPVT,
-                 "The pivot of row %" PetscInt_FMT " is not positive: its square root, which one of the two solves alone takes, is no number",
-                 row ? row[i] : i);
-    }
-    if (upper) {
-      for (PetscInt i = 0; i < e->pattern.n; i++) xa[row ? row[i] : i] = ba[row ? row[i] : i] / PetscSqrtScalar(dinv[i]);
-    }
-    PetscCall((*e->ops->half)(e, upper, upper ? xa : ba, xa));
-    if (!upper) {
-      for (PetscInt i = 0; i < e->pattern.n; i++) xa[row ? row[i] : i] *= PetscSqrtScalar(dinv[i]);
-    }
-  } else PetscCall((*e->ops->half)(e, upper, ba, xa));
-  PetscCall(VecRestoreArrayWrite(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PetscLogFlops((PetscLogDouble)(e->pattern.nl + e->pattern.nu) * e->pattern.bs * e->pattern.bs));
+  PetscCall(SyncILUVecsGet(e, b, x, &ba, &xa, &mem));
+  if (f->symmetric && upper) PetscCall(ScaleHalf(F, ba, xa, PETSC_TRUE));
+  PetscCall((*e->ops->half)(e, upper, f->symmetric && upper ? xa : ba, xa, mem));
+  if (f->symmetric && !upper) PetscCall(ScaleHalf(F, xa, xa, PETSC_FALSE));
+  PetscCall(SyncILUVecsRestore(b, x, &ba, &xa, mem));
+  PetscCall(SyncILULogFlops(e, (PetscLogDouble)(e->pattern.nl + e->pattern.nu) * e->pattern.bs * e->pattern.bs));
   PetscCall(PetscLogEventEnd(SYNCILU_Solve, F, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -681,9 +704,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle
    is made of the upper one on the host, if it is read: not by the host in the natural ordering.
 
-   On the host MatForwardSolve() and MatBackwardSolve() do one of the two triangular solves, as `KSP`s want them
-   that precondition from both sides (-ksp_pc_side symmetric): with L, whose diagonal is one, and with U, or of
-   ICC with U^T D^1/2 and D^1/2 U, for which all pivots must be positive.
+   MatForwardSolve() and MatBackwardSolve() do one of the two triangular solves, as `KSP`s want them that precondition
+   from both sides (-ksp_pc_side symmetric): with L, whose diagonal is one, and with U, or of ICC, on the host alone, with
+   U^T D^1/2 and D^1/2 U, for which all pivots must be positive.
 
 .seealso: `PCSYNCILU`, `MatGetFactor()`, `PCFactorSetMatSolverType()`
 M*/

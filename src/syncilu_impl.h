@@ -74,6 +74,15 @@ PETSC_INTERN PetscErrorCode SyncILUSourceFromMat(Mat, SyncILUSource *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsBAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode SyncILUMatIsSBAIJ(Mat, PetscBool *);
 
+/*
+   The arrays of a vector that is read and of one that is written, which may be the same: on the device where the engine
+   takes them there and both are there, else on the host.
+*/
+PETSC_INTERN PetscErrorCode SyncILUVecsGet(SyncILUEngine, Vec, Vec, const PetscScalar **, PetscScalar **, PetscMemType *);
+PETSC_INTERN PetscErrorCode SyncILUVecsRestore(Vec, Vec, const PetscScalar **, PetscScalar **, PetscMemType);
+/* Flops of a backend. */
+PETSC_INTERN PetscErrorCode SyncILULogFlops(SyncILUEngine, PetscLogDouble);
+
 /* Eisenstat's trick (eisenstat.c). */
 typedef struct _SyncILUEisenstat *SyncILUEisenstat;
 PETSC_INTERN PetscErrorCode       SyncILUEisenstatSetUp(PC, Mat, SyncILUEisenstat *);

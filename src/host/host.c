@@ -66,7 +66,7 @@ typedef struct {
   PetscInt        works;
   PetscScalar    *sweeps; /* vectors of solve jacobi, for so many right-hand sides */
   PetscInt        swept;
-  PetscScalar    *split; /* two vectors for the operator of Eisenstat's trick, once somebody wants it */
+  PetscScalar    *split; /* two vectors for the operator of Eisenstat's trick, and the diagonal of the matrix, once somebody wants it */
   PetscScalar    *sums;  /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
   PetscInt        threads;
   PetscInt        levels[2], width[2]; /* of L and U, -1 until wanted */
@@ -673,8 +673,8 @@ static PetscErrorCode SolveParts(SyncILUEngine e, int parts, SyncILUTranspose tr
   const PetscInt        n = p->n, bs = p->bs, threads = Threads(&e->settings);
   const PetscBool       transposed = (PetscBool)(trans == SYNCILU_TRANS);
   const PetscInt       *in         = transposed ? p->col : p->row;
-  const PetscInt       *out        = transposed ? p->row : p->col;
-  const PetscBool       half       = p->half; /* which is its own transpose */
+  const PetscInt       *out        = transposed || parts == FIRST ? p->row : p->col; /* between the two solves in the order of the rows */
+  const PetscBool       half       = p->half;                                        /* which is its own transpose */
   const PetscInt        block      = (transposed || half) && threads == 1 ? 1 : RHS_BLOCK;
   SyncILUTriangle      *triangle[] = {transposed || half ? &h->UT : &h->L, transposed && !half ? &h->LT : &h->U};
 
@@ -774,9 +774,10 @@ static PetscErrorCode Solve_Host(SyncILUEngine e, SyncILUTranspose trans, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Half_Host(SyncILUEngine e, PetscBool upper, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Half_Host(SyncILUEngine e, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
 {
   PetscFunctionBegin;
+  PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
   PetscCall(SolveParts(e, upper ? SECOND : FIRST, SYNCILU_NOTRANS, 1, b, e->n, x, e->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -785,8 +786,9 @@ static PetscErrorCode Half_Host(SyncILUEngine e, PetscBool upper, const PetscSca
 typedef struct {
   SyncILUTriangle   *L, *U;
   const PetscScalar *lval, *uval, *dinv;
-  const PetscScalar *a, *v; /* the diagonal of the matrix, and the vector */
-  const PetscInt    *in;    /* where row i is in these; NULL: at i */
+  const PetscScalar *a; /* the diagonal of the matrix, by rows of the factor */
+  const PetscScalar *v;
+  const PetscInt    *in;    /* where row i is in v and y; NULL: at i */
   PetscScalar       *w, *s; /* by rows of the factor: what the first and the second solve find */
   PetscScalar       *y;
   PetscInt           n;
@@ -823,7 +825,7 @@ FOR_EACH_CALL void SplitLower(const SplitJob *job, const PetscInt *order, PetscI
   for (PetscInt q = first; q < last; q++) {
     const PetscInt    i = order ? order[q] : q, at = in ? in[i] : i;
     const PetscScalar d = 1.0 / job->dinv[i], w = job->w[i];
-    PetscScalar       sum = d * job->v[at] + (job->a[at] - 2.0 * d) * w;
+    PetscScalar       sum = d * job->v[at] + (job->a[i] - 2.0 * d) * w;
 
     if (!order) {
       Prefetch(val + PetscMin(ptr[i] + PREFETCH, nz));
@@ -847,18 +849,43 @@ static void SplitLowerSome(const SplitJob *job, const PetscInt *order, PetscInt 
   else SplitLower(job, NULL, first, last, NULL);
 }
 
-static PetscErrorCode Split_Host(SyncILUEngine e, const PetscScalar *a, const PetscScalar *v, PetscScalar *y)
+/* Keeps the diagonal of the matrix in the order of the factor, behind the two vectors. */
+static PetscErrorCode SplitBegin_Host(SyncILUEngine e, const SyncILUCSR *A, PetscScalar *dinv, PetscMemType mem)
+{
+  Host                 *h = (Host *)e->data;
+  const SyncILUPattern *p = &e->pattern;
+  const size_t          n = (size_t)p->n;
+
+  PetscFunctionBegin;
+  PetscCheck(p->bs == 1 && !p->half, PETSC_COMM_SELF, PETSC_ERR_PLIB, "For factors of points with both triangles");
+  PetscCheck(PetscMemTypeHost(mem) && PetscMemTypeHost(A->mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
+  if (!h->split) PetscCall(PetscMalloc1(3 * n, &h->split));
+  for (size_t i = 0; i < n; i++) {
+    const PetscInt at = p->row ? p->row[i] : (PetscInt)i;
+    PetscScalar    a  = 0.0; /* a diagonal that was added */
+
+    for (PetscInt k = A->i[at]; k < A->i[at + 1]; k++) {
+      if (A->j[k] == at) a = A->a[k];
+    }
+    h->split[2 * n + i] = a;
+    dinv[at]            = h->dinv[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Split_Host(SyncILUEngine e, const PetscScalar *v, PetscScalar *y, PetscMemType mem)
 {
   Host                 *h = (Host *)e->data;
   const SyncILUPattern *p = &e->pattern;
   const PetscInt        n = p->n, threads = Threads(&e->settings);
-  SplitJob              job = {.L = &h->L, .U = &h->U, .lval = h->lval, .uval = h->uval, .dinv = h->dinv, .a = a, .v = v, .in = p->row, .y = y, .n = n};
+  SplitJob              job = {.L = &h->L, .U = &h->U, .lval = h->lval, .uval = h->uval, .dinv = h->dinv, .v = v, .in = p->row, .y = y, .n = n};
 
   PetscFunctionBegin;
-  PetscCheck(p->bs == 1 && !p->half, PETSC_COMM_SELF, PETSC_ERR_PLIB, "For factors of points with both triangles");
-  if (!h->split) PetscCall(PetscMalloc1(2 * (size_t)n, &h->split));
+  PetscCheck(h->split, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The operator has not been begun");
+  PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
   job.w = h->split;
   job.s = h->split + n;
+  job.a = h->split + 2 * (size_t)n;
   if (threads == 1) {
     SplitUpperSome(&job, NULL, 0, n);
     SplitLowerSome(&job, NULL, 0, n);
@@ -880,6 +907,24 @@ static PetscErrorCode Split_Host(SyncILUEngine e, const PetscScalar *a, const Pe
     while (SyncILUTriangleNext(&h->L, &walk, &first, &last)) SplitLowerSome(&job, h->L.order, first, last);
   }
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SplitUpper_Host(SyncILUEngine e, const SyncILUCSR *A, const PetscScalar *x, PetscScalar *v, PetscMemType mem)
+{
+  const Host           *h = (const Host *)e->data;
+  const SyncILUPattern *p = &e->pattern;
+
+  PetscFunctionBegin;
+  (void)A;
+  PetscCheck(PetscMemTypeHost(mem), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host backend was given arrays on a device");
+  for (PetscInt i = 0; i < p->n; i++) {
+    const PetscInt at  = p->row ? p->row[i] : i;
+    PetscScalar    sum = 0.0;
+
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) sum += h->uval[k] * x[p->row ? p->row[p->ucol[k]] : p->ucol[k]];
+    v[at] = x[at] + h->dinv[i] * sum;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -965,7 +1010,7 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
     s->level_rows[i] = h->width[i] * e->pattern.bs;
   }
   s->threads = Threads(&e->settings);
-  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * (h->works + JACOBI_VECTORS * h->swept + (h->split ? 2 : 0)) +
+  s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * (h->works + JACOBI_VECTORS * h->swept + (h->split ? 3 : 0)) +
                                                  (e->pattern.half ? e->n + (h->lval ? e->pattern.nl : 0) : 0) + (PetscInt64)h->threads * e->pattern.bs);
   s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1001,6 +1046,8 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const SyncILUEisenstatOps eisenstat = {.begin = SplitBegin_Host, .multiply = Split_Host, .upper = SplitUpper_Host};
+
 const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
                                           .blocks     = PETSC_TRUE,
                                           .symmetric  = PETSC_TRUE,
@@ -1011,7 +1058,7 @@ const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
                                           .residual   = SyncILUResidual,
                                           .solve      = Solve_Host,
                                           .half       = Half_Host,
-                                          .split      = Split_Host,
+                                          .eisenstat  = &eisenstat,
                                           .values     = Values_Host,
                                           .statistics = Statistics_Host,
                                           .view       = View_Host};
