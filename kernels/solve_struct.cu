@@ -28,8 +28,12 @@ using namespace syncilu;
 namespace
 {
 
-/* What a row is: the sum itself, times the reciprocal pivot, or the reciprocal of the sum, which is the pivot. */
-constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2;
+/*
+   What a row is: the sum itself, times the reciprocal pivot, or the reciprocal of the sum, which is the pivot. SPLIT is
+   SCALED with the right-hand side of Eisenstat's trick (eisenstat.h), which is made of v, of the x of U, which is w, and of
+   the diagonal a of the matrix: times the reciprocal pivot s it is v + (a s - 2) w. What leaves is y = (w + x) / s.
+*/
+constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
 constexpr int STEPS = SYNCILU_STRUCT_REACH, HALF = STEPS / 2, WARPS = 4, MOST_STAGES = 6;
 
@@ -45,7 +49,8 @@ struct Layout {
   static constexpr int ROW   = ((LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1) * R; /* numbers of a step in the ring */
   static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32;                                     /* of a step */
   static constexpr int RHS   = 34 * R;                                                         /* likewise, with padding against conflicts of banks */
-  static constexpr int STAGE = STEPS * (COEFS + RHS);
+  static constexpr int OTHER = STEPS * (COEFS + RHS);                                          /* where SPLIT has w of a chunk, then the diagonal */
+  static constexpr int STAGE = OTHER + (WHAT == SPLIT ? 2 * STEPS * 32 : 0);
 
   static __host__ __device__ int    ring(const SyncILUDeviceStruct &m) { return (m.height + STEPS) * ROW; }
   static __host__ __device__ size_t bytes(const SyncILUDeviceStruct &m, int stages)
@@ -85,6 +90,12 @@ struct Place {
   const double              *ones;
   Barriers                  *bars;
 
+  /* Whether it is the second of two solves, to which the x of the first one comes. */
+  template <int WHAT>
+  __device__ __forceinline__ bool second() const
+  {
+    return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
+  }
   /* Rows of x, with the lanes that have none; and where those of a step of a tile begin in the x of this group. */
   __device__ __forceinline__ size_t    rows() const { return (size_t)m.g.tiles * m.g.steps * 32; }
   __device__ __forceinline__ long long at(int number, int step) const
@@ -125,7 +136,7 @@ __device__ __forceinline__ void carry(const Place &o)
 {
   typedef Layout<N, WHAT, R, LG> L;
   const SyncILULines            &g    = o.m.g;
-  const bool                     down = o.m.down;
+  const bool                     down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
   const int                      lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
   const int                      ring = L::ring(o.m), columns = width + o.m.reach[0];
   const int                      place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
@@ -144,11 +155,11 @@ __device__ __forceinline__ void carry(const Place &o)
     cell[u] = step * L::ROW + R * (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * columns + (down ? width - 1 - a : a) + o.m.reach[0]);
   }
   const int     columns_left = o.s.nrhs - o.group * R; /* right-hand sides of this group, R or fewer */
-  const double *b            = (const double *)o.s.b + (size_t)o.group * R * o.s.ldb;
+  const double *b            = (const double *)(WHAT == SPLIT ? o.s.v : o.s.b) + (size_t)o.group * R * o.s.ldb;
   double       *out = (double *)o.s.out + (o.s.out ? (size_t)o.group * R * o.s.ldout : 0), *next = (double *)o.s.next;
   if (next) next += o.at(o.tile.number, 0) * R;
-  const double *const coef = (const double *)o.m.val + (size_t)o.tile.number * g.steps * L::COEFS, *const other = (const double *)o.s.b +
-                                                                                                                  o.at(o.tile.number, 0) * R;
+  const double *const coef  = (const double *)o.m.val + (size_t)o.tile.number * g.steps * L::COEFS;
+  const double *const other = (const double *)o.s.b + o.at(o.tile.number, 0) * R;
 
   for (int q = 0; q < o.chunks + o.stages; q++, t = t.next(o.stages)) {
     if (q >= o.stages) {
@@ -161,6 +172,14 @@ __device__ __forceinline__ void carry(const Place &o)
 
 #pragma unroll
         for (int u = 0; u < STEPS; u++) get<R>(found + cell[u], y[u]);
+        if (WHAT == SPLIT) {
+          const double *coefs = o.stage + t.buffer * L::STAGE + lane / STEPS, *w = coefs + L::OTHER + (STEPS - 1 - step) * 32;
+
+          coefs += step * L::COEFS + N * 32;
+#pragma unroll
+          for (int u = 0; u < STEPS; u++) y[u][0] = (w[32 / STEPS * u] + y[u][0]) / coefs[32 / STEPS * u];
+          __syncwarp(); /* all lanes have read what the first one has copies come in the place of */
+        }
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
           if ((unsigned)(start - late[u]) >= (unsigned)g.points[0]) continue;
@@ -175,7 +194,7 @@ __device__ __forceinline__ void carry(const Place &o)
         for (int k = from; k < to; k += STEPS / R) {
           const int count = min(to - k, STEPS / R);
 
-          store_bulk(next + (size_t)(down ? g.steps - k - count : k) * 32 * R, o.ones, count * 32 * R * (int)sizeof(double));
+          store_bulk(next + (size_t)(second ? g.steps - k - count : k) * 32 * R, o.ones, count * 32 * R * (int)sizeof(double));
         }
       }
     }
@@ -187,19 +206,23 @@ __device__ __forceinline__ void carry(const Place &o)
       if (from < to && lane == 0) {
         const int size = L::COEFS * (int)sizeof(double), size_other = 32 * R * (int)sizeof(double);
 
-        barrier_expect(full, (to - from) * (size + (down ? size_other : 0)));
+        barrier_expect(full, (to - from) * (size + (second ? size_other : 0) + (WHAT == SPLIT ? size_other : 0)));
         copy_bulk(coefs + (from - start) * L::COEFS, coef + (size_t)from * L::COEFS, (to - from) * size, full);
         /* in the order of the other solve, from the end */
-        if (down) copy_bulk(rhs + (STEPS - (to - start)) * 32 * R, other + (size_t)(g.steps - to) * 32 * R, (to - from) * size_other, full);
+        if (second)
+          copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32 * R, other + (size_t)(g.steps - to) * 32 * R,
+                    (to - from) * size_other, full);
+        if (WHAT == SPLIT)
+          copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(o.tile.number, from), (to - from) * size_other, full);
       }
-      if (!down && WHAT != PIVOTS) {
+      if (gathers) {
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
           const bool on = (unsigned)(start - late[u]) < (unsigned)g.points[0];
 
 #pragma unroll
           for (int r = 0; r < R; r++)
-            copy_if(on && (R == 1 || r < columns_left), rhs + place + 32 / STEPS * u * R + r, b + (row[u] + start * stride) + r * o.s.ldb);
+            copy_if(on && (R == 1 || r < columns_left), rhs + place + 32 / STEPS * u * R + r, b + (row[u] + (down ? -start : start) * stride) + r * o.s.ldb);
         }
       }
       barrier_arrive_copied(full);
@@ -305,16 +328,17 @@ __device__ __forceinline__ void compute(const Place &o)
   typedef Layout<N, WHAT, R, LG> L;
   constexpr int                  NEAR = N < 3 ? N : 3, FAR = N - NEAR;
   const SyncILULines            &g    = o.m.g;
-  const bool                     down = o.m.down;
+  const bool                     down = o.m.down, second = o.second<WHAT>();
   const int                      lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
   const int                      a = lane & (width - 1), b = lane >> g.edge[0], v = o.tile.v + a, w = o.tile.w + b;
   const int                      first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
   const int  cell   = (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0]) * R;
-  const bool stores = !down || (o.m.exported >> lane & 1);
+  const bool stores = !second || (o.m.exported >> lane & 1); /* the second solve reads all */
   double    *x      = (double *)o.s.x + (o.at(o.tile.number, -STEPS) + lane) * R;
   /* the right-hand side comes with padding, or in the order of the other solve */
-  const int rhs = STEPS * L::COEFS + (down ? ((STEPS - 1) * 32 + lane) * R : lane * R), rhs_step = (down ? -32 : 33) * R;
-  int       from[N];
+  const bool turned_rhs = second && WHAT != SPLIT;
+  const int  rhs = STEPS * L::COEFS + (turned_rhs ? ((STEPS - 1) * 32 + lane) * R : lane * R), rhs_step = (turned_rhs ? -32 : 33) * R;
+  int        from[N];
 
 #pragma unroll
   for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.m.cells * R : cell + o.m.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
@@ -324,6 +348,7 @@ __device__ __forceinline__ void compute(const Place &o)
     const double *c = stage + u * L::COEFS + lane;
 
     if (WHAT == PIVOTS) rest[0] = c[N * 32];
+    else if (WHAT == SPLIT) rest[0] = 0.0;
     else get<R>(stage + rhs + u * rhs_step, rest);
 #pragma unroll
     for (int e = 0; e < FAR; e++) {
@@ -333,11 +358,17 @@ __device__ __forceinline__ void compute(const Place &o)
 #pragma unroll
       for (int r = 0; r < R; r++) rest[r] -= c[e * 32] * y[r];
     }
-    const double scale = WHAT == SCALED ? c[N * 32] : 1.0;
+    constexpr bool SCALES = WHAT == SCALED || WHAT == SPLIT;
+    const double   scale  = SCALES ? c[N * 32] : 1.0;
 #pragma unroll
-    for (int r = 0; r < R; r++) rest[r] = WHAT == SCALED ? rest[r] * scale : rest[r];
+    for (int r = 0; r < R; r++) rest[r] = SCALES ? rest[r] * scale : rest[r];
+    if (WHAT == SPLIT) {
+      const double *w = stage + L::OTHER + (STEPS - 1 - u) * 32 + lane, *a = stage + L::OTHER + (STEPS + u) * 32 + lane;
+
+      rest[0] += stage[rhs + u * rhs_step] + (*a * scale - 2.0) * *w;
+    }
 #pragma unroll
-    for (int k = 0; k < NEAR; k++) coef[k] = WHAT == SCALED ? c[(FAR + k) * 32] * scale : c[(FAR + k) * 32];
+    for (int k = 0; k < NEAR; k++) coef[k] = SCALES ? c[(FAR + k) * 32] * scale : c[(FAR + k) * 32];
   };
 
   Turn   t;
@@ -492,6 +523,9 @@ cudaError_t of_scale(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, 
 {
   const Judge none = {};
 
+  if constexpr (R == 1) {
+    if (s && s->v) return of_size<SPLIT, R>(m, s, none, fits, stream);
+  }
   return m.scaled ? of_size<SCALED, R>(m, s, none, fits, stream) : of_size<PLAIN, R>(m, s, none, fits, stream);
 }
 
@@ -503,6 +537,7 @@ cudaError_t SyncILUKernelStructFits(SyncILUDeviceStruct m, int *fits)
 
   if (err == cudaSuccess && *fits) err = of_scale<SYNCILU_RHS_BLOCK>(m, nullptr, fits, nullptr);
   if (err == cudaSuccess && *fits && m.scaled && !m.down) err = of_size<PIVOTS, 1>(m, nullptr, {}, fits, nullptr);
+  if (err == cudaSuccess && *fits && m.scaled && !m.down) err = of_size<SPLIT, 1>(m, nullptr, {}, fits, nullptr);
   return err;
 }
 

@@ -14,9 +14,9 @@ extern "C" {
 extern cudaError_t SyncILUKernelStructFits(SyncILUDeviceStruct, int *fits);
 
 /*
-   A triangular solve. The right-hand side of one that is not down is by rows, that of one that is down the x of
-   the other one; of both the solution goes to rows, if anywhere. A right-hand side has a number of x for each lane
-   and step of all tiles.
+   A triangular solve. The right-hand side is by rows, or with ldb 0 the x of the triangle in the other direction; the
+   solution goes to rows, if anywhere. A right-hand side has a number of x for each lane and step of all tiles. With v
+   given, in a solve with L, it is Eisenstat's trick (eisenstat.h): b is the x of U, and d and e are not used.
 */
 extern cudaError_t SyncILUKernelSolveStruct(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceSolve, cudaStream_t);
 

@@ -112,6 +112,14 @@ __global__ void values_kernel(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, Sy
   if (m.scaled) to[m.entries * 32] = V(1) / d[l.row];
 }
 
+template <typename V>
+__global__ void diagonal_kernel(SyncILUDeviceStruct m, SyncILUDevicePattern p, SyncILUDeviceValues a, V *__restrict__ diagonal)
+{
+  const StructLane l = struct_lane(m);
+
+  if (l.row >= 0) diagonal[global_thread()] = value<V>(a, p.diag[l.row]); /* a warp a step, and upwards in L */
+}
+
 /* Calls body(entry of the row, point) for all entries of a row of the triangle. */
 template <typename Body>
 __device__ __forceinline__ void each_entry(const SyncILUDeviceStruct &m, int row, Body body)
@@ -182,6 +190,13 @@ cudaError_t SyncILUKernelStructValues(SyncILUValueType type, SyncILUDeviceStruct
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   LAUNCH(values_kernel<double>, 32ll * m.g.tiles * m.g.steps, stream, m, t, rows, (const double *)d);
+}
+
+cudaError_t SyncILUKernelStructDiagonal(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDevicePattern p, SyncILUDeviceValues a, void *diagonal,
+                                        cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(diagonal_kernel<double>, 32ll * m.g.tiles * m.g.steps, stream, m, p, a, (double *)diagonal);
 }
 
 cudaError_t SyncILUKernelColumnsOfStruct(SyncILUDeviceStruct m, SyncILUDeviceTriangle t, const int *diag, int *col, cudaStream_t stream)

@@ -118,6 +118,8 @@ typedef struct {
   unsigned   exported;          /* lanes whose values other tiles need */
   const int *order;             /* of the tiles */
   void      *val;
+  /* of L, for Eisenstat's trick: the diagonal of the matrix, in the order of x, with zeros where there is no row */
+  const void *diagonal;
 } SyncILUDeviceStruct;
 
 /*
@@ -132,6 +134,9 @@ extern cudaError_t SyncILUKernelStructLevels(SyncILULines, int n, int *level, cu
 
 /* The values of a triangle from where its rows stand, and the reciprocals of the pivots d. */
 extern cudaError_t SyncILUKernelStructValues(SyncILUValueType, SyncILUDeviceStruct, SyncILUDeviceTriangle, SyncILUDeviceRows, const void *d, cudaStream_t);
+
+/* The diagonal of the matrix in the order of L's x, where zeros are before. */
+extern cudaError_t SyncILUKernelStructDiagonal(SyncILUValueType, SyncILUDeviceStruct, SyncILUDevicePattern, SyncILUDeviceValues, void *diagonal, cudaStream_t);
 
 /* The columns, and the values, back on the pattern; with diag the diagonal too. */
 extern cudaError_t SyncILUKernelColumnsOfStruct(SyncILUDeviceStruct, SyncILUDeviceTriangle, const int *diag, int *col, cudaStream_t);

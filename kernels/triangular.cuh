@@ -62,6 +62,7 @@ __device__ __forceinline__ void load_rhs(const SyncILUDeviceSolve &s, int n, int
   if (s.ldb) {
 #pragma unroll
     for (int r = 0; r < R; r++) b[r] = group * R + r < s.nrhs ? ((const V *)s.b)[from + (size_t)(group * R + r) * s.ldb] : V(0);
+    if (R == 1 && s.v) b[0] = ((const V *)s.d)[from] * ((const V *)s.v)[from] + ((const V *)s.e)[from] * b[0];
   } else {
     const V *x = (const V *)s.b + ((size_t)group * n + from) * R;
 
@@ -92,7 +93,8 @@ __device__ __forceinline__ void write_solution(const SyncILUDeviceSolve &s, int 
 
 #pragma unroll
   for (int r = 0; r < R; r++) store_relaxed(own + r, clean(x[r]));
-  if (s.out) {
+  if (R == 1 && s.v) ((V *)s.out)[to] = ((const V *)s.d)[to] * (((const V *)s.out)[to] + x[0]);
+  else if (s.out) {
 #pragma unroll
     for (int r = 0; r < R; r++)
       if (group * R + r < s.nrhs) ((V *)s.out)[to + (size_t)(group * R + r) * s.ldout] = x[r];

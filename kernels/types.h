@@ -517,6 +517,11 @@ typedef struct {
   int   throttle; /* a position waits for the one so many before it; 0: it does not */
   /* counter of this solve, zero; and of the other one, which is set to zero */
   unsigned long long *ticket, *reset;
+  /*
+     NULL, or the vector v of Eisenstat's trick (kernels/eisenstat.h), for one right-hand side in a solve with L, whose b
+     and out are the same then: w before, and y after.
+  */
+  const void *v, *d, *e;
 } SyncILUDeviceSolve;
 
 #endif

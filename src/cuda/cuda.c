@@ -154,9 +154,10 @@ static PetscErrorCode Plan_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   PetscFunctionBegin;
   *needpattern = PETSC_FALSE;
   PetscCall(PetscNew(&d));
-  e->data              = d;
-  plan                 = &d->plan;
-  d->values.generation = UNKNOWN;
+  e->data                 = d;
+  plan                    = &d->plan;
+  d->values.generation    = UNKNOWN;
+  d->eisenstat.generation = UNKNOWN;
   PetscCall(PlanCreate(plan, &e->settings));
   PetscCall(PlanEnter(plan, &before));
   ierr = PlanPattern(e, A, needpattern);
@@ -293,6 +294,17 @@ static PetscErrorCode PrepareTransposes(CUDA *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Half a solve leaves behind what only the other half makes good. */
+PetscErrorCode ResetSolves(CUDA *d)
+{
+  Plan *plan = &d->plan;
+
+  PetscFunctionBegin;
+  CallCUDA(cudaMemsetAsync(d->x[0], 0xff, d->xsize * plan->size, plan->stream));
+  CallCUDA(cudaMemsetAsync(plan->ticket, 0, 2 * sizeof(*plan->ticket), plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The two triangular solves, for at most SYNCILU_RHS_MAX right-hand sides on the device. */
 static PetscErrorCode SolveBlock(CUDA *d, const Triangle *first, const Triangle *second, int nrhs, const double *b, size_t ldb, double *x, size_t ldx)
 {
@@ -304,15 +316,12 @@ static PetscErrorCode SolveBlock(CUDA *d, const Triangle *first, const Triangle 
   PetscFunctionBegin;
   PetscCall(TriangleSolve(first, &one));
   if (!plan->unfit[0]) PetscCall(TriangleSolve(second, &two));
-  if (plan->unfit[0]) { /* half a solve leaves behind what only the other half makes good */
-    CallCUDA(cudaMemsetAsync(d->x[0], 0xff, d->xsize * plan->size, plan->stream));
-    CallCUDA(cudaMemsetAsync(ticket, 0, 2 * sizeof(*ticket), plan->stream));
-  }
+  if (plan->unfit[0]) PetscCall(ResetSolves(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Room for so many right-hand sides of the host, which their solutions take the place of. */
-static PetscErrorCode MakeStage(CUDA *d, size_t want)
+PetscErrorCode MakeStage(CUDA *d, size_t want)
 {
   Plan *plan = &d->plan;
 
@@ -438,6 +447,8 @@ const SyncILUBackendOps SyncILUCUDAOps = {.backend     = SYNCILU_BACKEND_CUDA,
                                           .residual    = Residual_CUDA,
                                           .factor      = Factor_CUDA,
                                           .solve       = Solve_CUDA,
+                                          .half        = Half_CUDA,
+                                          .eisenstat   = &SyncILUCUDAEisenstatOps,
                                           .values      = Values_CUDA,
                                           .statistics  = Statistics_CUDA,
                                           .view        = View_CUDA,

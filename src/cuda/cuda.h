@@ -273,6 +273,8 @@ typedef struct {
   /* values of a new factorization that are not there yet */
   PetscErrorCode (*update)(Triangle *, const Factor *);
   PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
+  /* of L, for Eisenstat's trick where it reads the x of U: the diagonal of the matrix. NULL: see SyncILUDeviceSolve */
+  PetscErrorCode (*diagonal)(Triangle *, const SyncILUDeviceValues *);
   /* The rest is NULL where the plan shall keep columns, and W and U' on the pattern. */
   PetscErrorCode (*rows)(Triangle *, SyncILUSlicedRows *); /* where a factorization may write the rows */
   PetscErrorCode (*columns)(const Triangle *, int *);      /* columns back from storage, onto the pattern */
@@ -305,6 +307,7 @@ PETSC_INTERN PetscErrorCode TriangleUpdate(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode TriangleUpdateCrout(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode TriangleRows(Triangle *, SyncILUSlicedRows *);
 PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *);
+PETSC_INTERN PetscErrorCode TriangleSolveAlone(const Triangle *, SyncILUDeviceSolve *);
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
 /* solve_ell.c: a triangle in sliced ELL, the strategy ell's; the factorization of diagonals alone uses it too. */
@@ -449,9 +452,15 @@ typedef struct {
     PetscScalar *l, *u, *dinv; /* the usual form on the host */
     PetscInt     generation;
   } values;
+  struct {
+    double  *d, *e;      /* see kernels/eisenstat.h; not for solves with SolveOps.diagonal */
+    PetscInt generation; /* for which these are */
+  } eisenstat;
   char why[192]; /* it solves in another way than the usual one, or the one that is asked for */
 } CUDA;
 
+PETSC_INTERN PetscErrorCode MakeStage(CUDA *, size_t);
+PETSC_INTERN PetscErrorCode ResetSolves(CUDA *);
 PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);
 PETSC_INTERN PetscBool      Reorder_CUDA(PetscInt, PetscInt64, const PetscInt[2], double[2]);
 PETSC_INTERN PetscErrorCode Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
@@ -461,5 +470,10 @@ PETSC_INTERN PetscErrorCode Updates_CUDA(SyncILUEngine, PetscInt64 *);
 PETSC_INTERN PetscErrorCode Residual_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
 PETSC_INTERN PetscErrorCode Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
 PETSC_INTERN PetscErrorCode View_CUDA(SyncILUEngine, PetscViewer);
+
+/* eisenstat.c: one triangular solve alone, and what is made of both. */
+
+PETSC_INTERN PetscErrorCode            Half_CUDA(SyncILUEngine, PetscBool, const PetscScalar *, PetscScalar *, PetscMemType);
+PETSC_INTERN const SyncILUEisenstatOps SyncILUCUDAEisenstatOps;
 
 #endif

@@ -207,6 +207,22 @@ static PetscErrorCode Solve_Struct(const Triangle *t, const SyncILUDeviceSolve *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Diagonal_Struct(Triangle *t, const SyncILUDeviceValues *values)
+{
+  Plan                *plan = t->plan;
+  SyncILUDeviceStruct *m    = (SyncILUDeviceStruct *)t->data;
+  double              *diagonal;
+
+  PetscFunctionBegin;
+  if (!m->diagonal) {
+    PlanCall(PlanAlloc(plan, &t->memory, t->room * plan->size, &diagonal));
+    CallCUDA(cudaMemsetAsync(diagonal, 0, t->room * plan->size, plan->stream));
+    m->diagonal = diagonal;
+  }
+  PlanLaunch(SyncILUKernelStructDiagonal(plan->type, *m, plan->pattern, *values, (void *)m->diagonal, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Columns_Struct(const Triangle *t, int *col)
 {
   Plan *plan = t->plan;
@@ -232,6 +248,7 @@ const SolveOps SyncILUSolveStructOps = {.type       = SYNCILU_SOLVE_STRUCT,
                                         .create     = Create_Struct,
                                         .update     = Update_Struct,
                                         .solve      = Solve_Struct,
+                                        .diagonal   = Diagonal_Struct,
                                         .rows       = TriangleRows,
                                         .columns    = Columns_Struct,
                                         .values     = Values_Struct};

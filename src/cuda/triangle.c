@@ -193,3 +193,18 @@ PetscErrorCode TriangleSolve(const Triangle *t, SyncILUDeviceSolve *s)
   PetscCall((*t->ops->solve)(t, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*
+   The same, of L or U by itself: right-hand side and solution in the matrix' numbering, of L in that of its rows, of U
+   in that of its columns.
+*/
+PetscErrorCode TriangleSolveAlone(const Triangle *t, SyncILUDeviceSolve *s)
+{
+  PetscFunctionBegin;
+  s->scale    = t->scale;
+  s->bindex   = t->part == PART_L ? t->bindex : t->outindex;
+  s->outindex = s->bindex;
+  s->throttle = t->throttle;
+  PetscCall((*t->ops->solve)(t, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
