@@ -48,6 +48,11 @@ static const char cusparse[] = "pc_factor_mat_solver_type cusparse";
 static const Preconditioner on_gpu[] = {
   {"syncilu",                 {"pc_type syncilu"},                                                                               PETSC_FALSE},
   {"syncilu relax 0.99",      {"pc_type syncilu", "pc_syncilu_relax 0.99"},                                                      PETSC_FALSE},
+ /* of symmetric matrices, each beside the one without the trick and by the same norm */
+  {"natural",                 {"pc_type syncilu", "ksp_norm_type natural"},                                                      PETSC_TRUE },
+  {"eisenstat",               {"pc_type syncilu", "ksp_norm_type natural", "pc_syncilu_eisenstat"},                              PETSC_TRUE },
+  {"natural relax",           {"pc_type syncilu", "ksp_norm_type natural", "pc_syncilu_relax 0.99"},                             PETSC_TRUE },
+  {"eisenstat relax",         {"pc_type syncilu", "ksp_norm_type natural", "pc_syncilu_relax 0.99", "pc_syncilu_eisenstat"},     PETSC_TRUE },
   {"syncilu bmc",             {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                            PETSC_FALSE},
   {"syncilu bmc levels 1",    {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                      PETSC_FALSE},
   {"syncilu bmc levels 2",    {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                      PETSC_FALSE},
