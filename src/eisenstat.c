@@ -130,8 +130,6 @@ static PetscErrorCode Check(SyncILUEisenstat s)
              "-pc_syncilu_eisenstat: it takes exact triangular solves, not -pc_syncilu_solve jacobi");
   PetscCheck(e->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
              e->bs);
-  PetscCheck(e->ops->half && e->ops->eisenstat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_syncilu_eisenstat: backend %s has no triangular solves one by one; use -pc_syncilu_backend host", SyncILUBackends[e->ops->backend]);
   if (s->analyses != f->analyses + e->analyses) PetscCall(CheckPattern(e));
   s->analyses = f->analyses + e->analyses;
   PetscFunctionReturn(PETSC_SUCCESS);

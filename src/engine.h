@@ -252,10 +252,10 @@ typedef struct {
   /*
      One of the two solves alone, for one right-hand side: L x = b, of which the diagonal is one, or U x = b. Both
      vectors are in the matrix' numbering, between the two solves in that of its rows, and where both are; x may be
-     b. NULL: there is none.
+     b.
   */
   PetscErrorCode (*half)(SyncILUEngine, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType);
-  const SyncILUEisenstatOps *eisenstat; /* NULL likewise */
+  const SyncILUEisenstatOps *eisenstat;
   /*
      The usual factor on the host, in the pattern's order: unit lower L, strictly upper U, reciprocal pivots. Of a
      half there is no L, and U has a unit diagonal.

@@ -432,8 +432,6 @@ static PetscErrorCode HalfSolve(Mat F, Vec b, Vec x, PetscBool upper)
 
   PetscFunctionBegin;
   PetscCall(CheckFactored(F));
-  PetscCheck(e->ops->half, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Backend %s has no triangular solves one by one; use -pc_syncilu_backend host",
-             SyncILUBackends[e->ops->backend]);
   PetscCheck(!f->symmetric || !e->ops->device, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
              "Backend %s has no triangular solves one by one with a factor of ICC; use -pc_syncilu_backend host", SyncILUBackends[e->ops->backend]);
   PetscCall(PetscLogEventBegin(SYNCILU_Solve, F, b, x, 0));

@@ -1246,9 +1246,11 @@ PC_GETTER(Symmetric, PetscBool)
    runs, solution and residual of a monitor are of that system too.
 
    PCSetUp() ends with PETSC_ERR_SUP where the trick cannot work, and says why: updates beside the diagonal,
-   several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and columns,
-   and so far on a GPU. So do transposed solves, several right-hand sides at a time, matrices with a null space
-   or changed since they were factored, and PCApply() outside of a `KSP`.
+   several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and columns.
+   So do transposed solves, several right-hand sides at a time, matrices with a null space or changed since they
+   were factored, and PCApply() outside of a `KSP`.
+
+   On a GPU the two solves are all that B takes: the second one makes its right-hand side and B's result.
 
 .seealso: `PCSYNCILU`, `PCEISENSTAT`, `PCSyncILUGetEisenstat()`, `PCSyncILUSetRelax()`, `KSPSetNormType()`
 @*/

@@ -203,6 +203,78 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The operator of Eisenstat's trick, which is there while a Krylov method runs. */
+static PetscErrorCode CountProducts(KSP ksp, PetscInt it, PetscReal norm, void *context)
+{
+  const char *options = (const char *)context;
+  int         count[COUNTS];
+  Mat         B;
+  Vec         v, y;
+
+  PetscFunctionBegin;
+  (void)norm;
+  if (it != 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(ksp, &B, NULL));
+  PetscCall(MatCreateVecs(B, &v, &y));
+  PetscCall(VecSet(v, 1.0));
+  PetscCall(MatMult(B, v, y));
+  CallCUDA(cudaDeviceSynchronize());
+  CountFrom(count);
+  for (int k = 0; k < 20; k++) PetscCall(MatMult(B, v, y));
+  CountTo(count);
+  CallCUDA(cudaDeviceSynchronize());
+  CHECK(count[LAUNCH] >= 40, "%s: 20 products by two solves each launch %d kernels", options, count[LAUNCH]);
+  CHECK(count[ALLOCATE] == 0, "%s: 20 products make %d allocations", options, count[ALLOCATE]);
+#if defined(PETSC_HAVE_CUDA)
+  for (int k = COPY; k <= WAIT; k++) CHECK(count[k] == 0, "%s: 20 products make %d %s", options, count[k], names[k]);
+#endif
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestProducts(SyncILUSolve solve, PetscRandom rand)
+{
+  char options[128];
+  int  count[COUNTS];
+  Mat  A;
+  Vec  b, x;
+  KSP  ksp;
+  PC   pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_syncilu_eisenstat -pc_syncilu_solve %s", SyncILUSolves[solve]));
+  Watch("%s", options);
+  PetscCall(GenerateMatrix("7pt", 8000, rand, &A));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
+#endif
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(SolverCreate(A, SYNCILU_BACKEND_CUDA, &ksp, &pc));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscCall(PCSyncILUSetSolve(pc, solve));
+  PetscCall(PCSyncILUSetEisenstat(pc, PETSC_TRUE));
+  PetscCall(KSPMonitorSet(ksp, CountProducts, options, NULL));
+  for (int round = 0; round < 2; round++) {
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(MatScale(A, 1.5));
+    CallCUDA(cudaDeviceSynchronize());
+    CountFrom(count);
+    PetscCall(PCSetUp(pc));
+    CountTo(count);
+    CHECK(count[ALLOCATE] == 0, "%s: a refactorization makes %d allocations", options, count[ALLOCATE]);
+#if defined(PETSC_HAVE_CUDA)
+    CHECK(count[COPY] <= 1 && count[WAIT] <= 1, "%s: a refactorization makes %d copies and waits %d times", options, count[COPY], count[WAIT]);
+#endif
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscRandom rand;
@@ -225,6 +297,7 @@ int main(int argc, char **argv)
       PetscCall(TestMatrix(m ? "27pt" : "7pt", options, rand));
     }
   }
+  for (int k = 0; k < CheckEnumCount(SyncILUSolves); k++) PetscCall(TestProducts((SyncILUSolve)k, rand));
   PetscCall(TestMatrix("27pt", "-pc_factor_levels 1", rand));
   PetscCall(TestMatrix("7pt_random", "-pc_factor_mat_ordering_type rcm -pc_syncilu_relax 0.9", rand));
   PetscCall(PetscRandomDestroy(&rand));
