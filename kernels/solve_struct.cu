@@ -177,7 +177,7 @@ __device__ __forceinline__ void carry(const Place &o)
 
           coefs += step * L::COEFS + N * 32;
 #pragma unroll
-          for (int u = 0; u < STEPS; u++) y[u][0] = (w[32 / STEPS * u] + y[u][0]) / coefs[32 / STEPS * u];
+          for (int u = 0; u < STEPS; u++) y[u][0] = (w[32 / STEPS * u] + y[u][0]) * (1.0 / coefs[32 / STEPS * u]);
           __syncwarp(); /* all lanes have read what the first one has copies come in the place of */
         }
 #pragma unroll

@@ -252,7 +252,7 @@ typedef struct {
   /*
      One of the two solves alone, for one right-hand side: L x = b, of which the diagonal is one, or U x = b. Both
      vectors are in the matrix' numbering, between the two solves in that of its rows, and where both are; x may be
-     b.
+     b if rows and columns come in one order.
   */
   PetscErrorCode (*half)(SyncILUEngine, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType);
   const SyncILUEisenstatOps *eisenstat;

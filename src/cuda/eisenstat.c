@@ -6,7 +6,8 @@
 #include "../../kernels/eisenstat.h"
 #include "../../kernels/pattern.h"
 
-static PetscErrorCode Half(CUDA *d, PetscBool upper, const double *b, double *x, double *work)
+/* On the device. */
+static PetscErrorCode Half(CUDA *d, PetscBool upper, const double *b, double *x)
 {
   Plan              *plan  = &d->plan;
   const int          n     = plan->pattern.n;
@@ -14,9 +15,9 @@ static PetscErrorCode Half(CUDA *d, PetscBool upper, const double *b, double *x,
   SyncILUDeviceSolve s     = {.b = b, .ldb = (size_t)n, .x = d->x[0], .out = x, .ldout = (size_t)n, .nrhs = 1, .ticket = plan->ticket};
 
   PetscFunctionBegin;
-  if (upper) { /* U = D (I + U'); what comes by the rows goes on by the columns */
-    PlanLaunch(SyncILUKernelTimesPivots(plan->type, n, pivot, 1, plan->row, plan->col, b, work, plan->stream));
-    s.b = work;
+  if (upper) { /* U = D (I + U'); what comes by the rows goes on by the columns, in the place of the solution */
+    PlanLaunch(SyncILUKernelTimesPivots(plan->type, n, pivot, 1, plan->row, plan->col, b, x, plan->stream));
+    s.b = x;
   }
   PetscCall(TriangleSolveAlone(&d->triangle[upper ? PART_U : PART_L], &s));
   PetscCall(ResetSolves(d));
@@ -25,19 +26,19 @@ static PetscErrorCode Half(CUDA *d, PetscBool upper, const double *b, double *x,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HalfOf(SyncILUEngine e, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
+static PetscErrorCode HalfOf(CUDA *d, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
 {
-  CUDA           *d    = (CUDA *)e->data;
   Plan           *plan = &d->plan;
   const PetscBool host = (PetscBool)PetscMemTypeHost(mem);
   const size_t    n    = (size_t)plan->pattern.n;
 
   PetscFunctionBegin;
-  PlanCall(MakeStage(d, host ? 2 * n : n));
-  if (host) PetscCall(DeviceUpload(plan->stream, d->stage + n, b, n * plan->size));
+  if (host) {
+    PlanCall(MakeStage(d, 2 * n));
+    PetscCall(DeviceUpload(plan->stream, d->stage, b, n * plan->size));
+  }
   PetscCall(DeviceTimeBegin());
-  if (host) PetscCall(Half(d, upper, d->stage + n, d->stage + n, d->stage));
-  else PetscCall(Half(d, upper, (const double *)b, (double *)x, d->stage));
+  PetscCall(Half(d, upper, host ? d->stage : (const double *)b, host ? d->stage + n : (double *)x));
   PetscCall(DeviceTimeEnd());
   if (host && !plan->unfit[0]) PetscCall(DeviceDownload(plan->stream, x, d->stage + n, n * plan->size));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -51,7 +52,7 @@ PetscErrorCode Half_CUDA(SyncILUEngine e, PetscBool upper, const PetscScalar *b,
   PetscFunctionBegin;
   if (!e->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanEnter(plan, &before));
-  PetscCall(HalfOf(e, upper, b, x, mem));
+  PetscCall(HalfOf((CUDA *)e->data, upper, b, x, mem));
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,7 +167,7 @@ static PetscErrorCode Begin(SyncILUEngine e, const SyncILUCSR *A, PetscScalar *d
 
   PetscFunctionBegin;
   d->eisenstat.generation = UNKNOWN;
-  PlanCall(MakeStage(d, host ? 2 * n : n));
+  if (host) PlanCall(MakeStage(d, 2 * n));
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   if (L->ops->diagonal) PlanCall((*L->ops->diagonal)(L, &v));
   else if (!d->eisenstat.d) {
