@@ -195,12 +195,14 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal norm, void *contex
 
 static PetscErrorCode TestOperator(const char *pattern, const char *ordering, SyncILUBackend backend, SyncILUSolve solve, PetscInt threads, PetscRandom rand)
 {
-  const Way way = {KSPGMRES, ordering, KSP_NORM_PRECONDITIONED, PC_LEFT, threads > 1 ? 0.7 : 0.0, threads, PETSC_FALSE};
-  Monitored m;
-  KSP       ksp;
-  PC        pc;
-  Vec       b, x;
-  char      what[128], view[8192];
+  const Way         way     = {KSPGMRES, ordering, KSP_NORM_PRECONDITIONED, PC_LEFT, threads > 1 ? 0.7 : 0.0, threads, PETSC_FALSE};
+  const PetscBool   shifted = (PetscBool)!strncmp(pattern, "tridiagonal", 11);
+  SyncILUStatistics s;
+  Monitored         m;
+  KSP               ksp;
+  PC                pc;
+  Vec               b, x;
+  char              what[128], view[8192];
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s, %s, solve %s", pattern, ordering, SyncILUBackends[backend], SyncILUSolves[solve]));
@@ -210,6 +212,14 @@ static PetscErrorCode TestOperator(const char *pattern, const char *ordering, Sy
   PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 3));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSyncILUSetSolve(pc, solve));
+  if (solve == SYNCILU_SOLVE_MR) PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE)); /* whose arrays, and pattern, are the host's */
+  if (shifted) {
+    PetscCall(MatSetValue(m.A, 0, 0, 0.0, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(m.A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(m.A, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+    PetscCall(PCFactorSetShiftAmount(pc, 0.5));
+  }
   if (solve == SYNCILU_SOLVE_CSR) PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_ADAPT)); /* which does not look whether only diagonals have updates */
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCFactorGetMatrix(pc, &m.F));
@@ -222,6 +232,8 @@ static PetscErrorCode TestOperator(const char *pattern, const char *ordering, Sy
   PetscCall(KSPSolve(ksp, b, x));
   CHECK(m.times == 1 && m.difference <= 1e-12 && m.again, "%s: the operator differs by %g from L^-1 A U'^-1, the second time it is the same: %d", what,
         (double)m.difference, m.again);
+  PetscCall(PCSyncILUGetStatistics(pc, &s));
+  CHECK(!shifted || s.shift_attempts > 0, "%s: no shift", what);
   PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, sizeof(view)));
   /* it gives way to others where it does not fit, which it does here on every device that has it */
   CHECK(solve != SYNCILU_SOLVE_STRUCT || strcmp(ordering, MATORDERINGNATURAL) || !strstr(pattern, "pt:") || CheckViewSays(view, "solve", "struct") ||
