@@ -333,15 +333,6 @@ __global__ void level_counts_kernel(int n, const int *__restrict__ level, int *c
   if (i < n) atomicAdd(count + level[i], 1);
 }
 
-__global__ void wide_levels_kernel(int levels, const int *__restrict__ count, int most, int *rows)
-{
-  const long long l = global_thread();
-  int             w = l < levels && count[l] > most ? count[l] : 0;
-
-  for (int o = 16; o; o >>= 1) w += __shfl_xor_sync(FULL, w, o);
-  if ((threadIdx.x & 31) == 0 && w) atomicAdd(rows, w);
-}
-
 __global__ void iota_kernel(int n, bool reverse, int *order)
 {
   const long long p = global_thread();
@@ -421,15 +412,12 @@ cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t st
   LAUNCH(fill_kernel, n, stream, n, last, level);
 }
 
-cudaError_t SyncILUKernelWideLevels(int n, int levels, const int *level, int most, int *count, int *rows, cudaStream_t stream)
+cudaError_t SyncILUKernelLevelRows(int n, int levels, const int *level, int *count, cudaStream_t stream)
 {
   const cudaError_t err = cudaMemsetAsync(count, 0, (size_t)levels * sizeof(*count), stream);
 
-  if (err != cudaSuccess || !n) return err;
-  level_counts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, level, count);
-  CHECK_LAUNCH();
-  wide_levels_kernel<<<blocks_for(levels, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(levels, count, most, rows);
-  return cudaGetLastError();
+  if (err != cudaSuccess) return err;
+  LAUNCH(level_counts_kernel, n, stream, n, level, count);
 }
 
 cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t stream)

@@ -48,8 +48,8 @@ extern cudaError_t SyncILUKernelSort(void *workspace, size_t *bytes, int n, int 
 */
 extern cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t);
 
-/* Adds to rows those on levels of more than so many. count is workspace of levels numbers. */
-extern cudaError_t SyncILUKernelWideLevels(int n, int levels, const int *level, int most, int *count, int *rows, cudaStream_t);
+/* How many rows each level has. */
+extern cudaError_t SyncILUKernelLevelRows(int n, int levels, const int *level, int *count, cudaStream_t);
 
 /* Permutations: the natural one or the reverse; another one read backwards; the inverse; table[index[p]]. */
 extern cudaError_t SyncILUKernelIota(int n, int reverse, int *order, cudaStream_t);

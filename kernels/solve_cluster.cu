@@ -11,6 +11,11 @@
    where its slice begins. It reads what is in that segment or the one before from the ring of its own block,
    and older values, which are long there, from x in device memory.
 
+   Where levels are narrow and wide by turns, a launch goes through one run of narrow levels. The ring has values
+   of that run alone: those of the rows before it are in device memory, since the launches that solved for them
+   have ended. All else begins in the segment of the run's first position, and what is said below holds of the
+   slices of the run, which wait for no others.
+
    One warp of each block is its keeper. Once all others are in segment s or a later one, none reads segment
    s - 2 any more: the keeper fills it with NaN sentinels and tells the keepers of all blocks that this one has
    come to s. A slice that ends in segment s pushes into places that segment s - 4 had, so its warp first waits
@@ -50,10 +55,10 @@ struct Shared {
   int    come[BLOCKS], at[WARPS], free;
 };
 
-/* The segment from which on a slice reads values in the ring, and the position where it begins. */
-__device__ __forceinline__ int first_in_ring(const SyncILUSlice &d)
+/* The position from which on a slice reads values in the ring, in a run that begins at a position. */
+__device__ __forceinline__ int first_in_ring(const SyncILUSlice &d, int begin)
 {
-  return (d.first / SEGMENT - 1) * SEGMENT;
+  return max((d.first / SEGMENT - 1) * SEGMENT, begin);
 }
 
 template <typename V>
@@ -103,13 +108,13 @@ struct InRing {
 
 /*
    Makes room in the ring of this block behind its warps, and tells them how far they may push, until all of
-   them are done.
+   them are done. begin: the segment where the run begins.
 */
-__device__ __forceinline__ void keep(Shared &mine, unsigned rank)
+__device__ __forceinline__ void keep(Shared &mine, unsigned rank, int begin)
 {
   const int lane = threadIdx.x & 31;
 
-  for (int come = 0, free = FREE; come != DONE; __nanosleep(SYNCILU_THROTTLE_PAUSE)) {
+  for (int come = begin, free = begin + FREE; come != DONE; __nanosleep(SYNCILU_THROTTLE_PAUSE)) {
     const int now = __reduce_min_sync(FULL, lane < WARPS ? load_acquire_shared(&mine.at[lane]) : DONE);
     const int all = __reduce_min_sync(FULL, lane < BLOCKS ? load_acquire_cluster(&mine.come[lane]) : DONE);
 
@@ -119,7 +124,7 @@ __device__ __forceinline__ void keep(Shared &mine, unsigned rank)
       if (lane == 0) store_release_shared(&mine.free, free);
     }
     if (now == come) continue;
-    for (int s = max(come - 1, 0); now != DONE && s < now - 1; s++) {
+    for (int s = max(come - 1, begin); now != DONE && s < now - 1; s++) {
       for (int k = lane; k < SEGMENT; k += 32) poison(mine.ring[(s & 3) * SEGMENT + k]);
     }
     __syncwarp(); /* all sentinels are written */
@@ -136,17 +141,18 @@ __global__ void __launch_bounds__(THREADS) cluster_kernel(SyncILUDeviceEll ell, 
   extern __shared__ __align__(16) unsigned char shared[];
   Shared                                       &mine = *(Shared *)shared;
   const int                                     lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const unsigned                                rank = cluster_rank();
+  const unsigned                                rank  = cluster_rank();
+  const int                                     begin = dealt.first / SEGMENT; /* the segment of the run's first position */
 
   if (rank == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
   for (int k = threadIdx.x; k < RING; k += THREADS) poison(mine.ring[k]);
-  if (threadIdx.x < BLOCKS) mine.come[threadIdx.x] = 0;
-  if (threadIdx.x < WARPS) mine.at[threadIdx.x] = 0;
-  if (threadIdx.x == 0) mine.free = FREE;
+  if (threadIdx.x < BLOCKS) mine.come[threadIdx.x] = begin;
+  if (threadIdx.x < WARPS) mine.at[threadIdx.x] = begin;
+  if (threadIdx.x == 0) mine.free = begin + FREE;
   cluster_sync();
   if (warp < WARPS) {
     const int                  end = dealt.start[rank + 1];
-    int                        at = 0, free = FREE; /* its segment, and the last one it may push into */
+    int                        at = begin, free = begin + FREE; /* its segment, and the last one it may push into */
     int                        k = dealt.start[rank] + warp;
     LookedUp                   looked; /* of the next slice */
     Fetched<V, 1, POLLS, LATE> now, next;
@@ -177,34 +183,55 @@ __global__ void __launch_bounds__(THREADS) cluster_kernel(SyncILUDeviceEll ell, 
         while (__any_sync(FULL, load_acquire_shared(&mine.free) < last)) { }
         free = last;
       }
-      where.first = first_in_ring(d);
+      where.first = first_in_ring(d, dealt.first);
       finish(ell, s, 0, now, where);
       now   = next;
       where = where_next;
     }
     __syncwarp(); /* all lanes have read */
     if (lane == 0) store_release_shared(&mine.at[warp], DONE);
-  } else keep(mine, rank);
+  } else keep(mine, rank, begin);
   cluster_sync(); /* nobody pushes into the memory of a block that has ended */
 #endif
 }
 
+/* The run that has a position. With indices that the compiler knows, so that the runs stay where parameters are. */
+__device__ __forceinline__ int run_of(const SyncILURuns &runs, int position)
+{
+  int r = 0;
+
+#pragma unroll
+  for (int k = 1; k < SYNCILU_RUNS_MOST; k++) r += k < runs.count && position >= runs.first[k];
+  return r;
+}
+
 /*
    Of each position, the highest one that its row waits for, or -1: with the rows sorted by levels, that of a
-   row of the latest level.
+   row of the latest level. Rows of wide runs are not dealt to blocks: their key has block 0.
 */
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  latest_kernel(SyncILUDeviceTriangle t, const int *__restrict__ row, const int *__restrict__ position, int *latest)
+  latest_kernel(SyncILUDeviceTriangle t, SyncILURuns runs, const int *__restrict__ row, const int *__restrict__ position, int *latest, int *key)
 {
-  const long long p = global_thread() >> ROW_LANES_LOG;
-  const int       i = p < t.n ? row[p] : -1;
-  int             l = -1;
+  const long long p    = global_thread() >> ROW_LANES_LOG;
+  const int       i    = p < t.n ? row[p] : -1;
+  const bool      wide = i >= 0 && SyncILURunWide(&runs, run_of(runs, (int)p));
+  int             l    = -1;
 
-  if (i >= 0) {
+  if (i >= 0 && !wide) {
     for (int e = t.begin[i] + t.skip + (int)(threadIdx.x & (ROW_LANES - 1)); e < t.end[i]; e += ROW_LANES) l = max(l, position[t.col[e]]);
   }
   l = max_of_row(l, ROW_LANES);
-  if (i >= 0 && !(threadIdx.x & (ROW_LANES - 1))) latest[p] = l;
+  if (i < 0 || threadIdx.x & (ROW_LANES - 1)) return;
+  if (wide) key[i] <<= SYNCILU_CLUSTER_BITS;
+  else latest[p] = l;
+}
+
+/* The levels of a run, rounded up to what blocks of threads deal. */
+SYNCILU_HOST_DEVICE inline int levels_dealt(const SyncILURuns &runs, int r)
+{
+  const int levels = runs.level[r + 1] - runs.level[r];
+
+  return (levels + SYNCILU_CLUSTER_LEVELS_DEALT - 1) / SYNCILU_CLUSTER_LEVELS_DEALT * SYNCILU_CLUSTER_LEVELS_DEALT;
 }
 
 /*
@@ -213,24 +240,28 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
    there, or wait for none, go one after the other where there still is some. In key, by rows, the lowest bits
    of a level become the block.
 
-   Each block of threads deals so many levels, and knows nothing of those before them: the rows of the first one
-   wait for none here.
+   Each block of threads deals so many levels of one run, and knows nothing of those before them: the rows of the
+   first one wait for none here.
 
    A level waits for the one before it, so what the next one needs of memory is asked for a level ahead, and the
    blocks of the last rows are in shared memory.
 */
-__global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(int levels, int lanes, const int *__restrict__ start, const int *__restrict__ row,
+__global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(SyncILURuns runs, int lanes, const int *__restrict__ start, const int *__restrict__ row,
                                                                     const int *__restrict__ latest, int *block, int *__restrict__ key)
 {
   constexpr int            DEALERS = SYNCILU_CLUSTER_DEAL / 32, NOBODY = BLOCKS, RECENT = 1 << 15;
   const int                lane = threadIdx.x & 31, warp = threadIdx.x >> 5, slice = 32 >> lanes;
   const unsigned           before = (1u << lane) - 1;
   __shared__ int           has[BLOCKS], wish[DEALERS][BLOCKS + 1], left[DEALERS];
-  __shared__ unsigned char recent[RECENT]; /* of the last positions */
-  const int                from = (int)blockIdx.x * SYNCILU_CLUSTER_LEVELS_DEALT, stop = min(from + SYNCILU_CLUSTER_LEVELS_DEALT, levels);
-  const int                begin = start[from];
-  int                      first = begin, end = start[from + 1], after = start[min(from + 2, levels)];
-  int                      p = begin + (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
+  __shared__ unsigned char recent[RECENT];                                                       /* of the last positions */
+  int                      r = runs.wide, from = (int)blockIdx.x * SYNCILU_CLUSTER_LEVELS_DEALT; /* its run, and its first level there */
+
+  for (; from >= levels_dealt(runs, r); r += 2) from -= levels_dealt(runs, r);
+  from += runs.level[r];
+  const int levels = runs.level[r + 1], stop = min(from + SYNCILU_CLUSTER_LEVELS_DEALT, levels);
+  const int begin = start[from];
+  int       first = begin, end = start[from + 1], after = start[min(from + 2, levels)];
+  int       p = begin + (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
 
   for (int l = from; l < stop; l++) {
     const int share = (end - first + BLOCKS - 1) / BLOCKS, most = (share + slice - 1) / slice * slice;
@@ -307,17 +338,22 @@ __global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(int levels, 
   }
 }
 
-/* The block of each task, from the sorted keys of its rows, which have so many lower bits. */
-__global__ void __launch_bounds__(SYNCILU_BLOCK) task_blocks_kernel(SyncILUDeviceEll ell, const int *__restrict__ key, int bits, int *__restrict__ block)
+constexpr int BLOCK_OF_RUN = (1 << SYNCILU_CLUSTER_BITS) - 1; /* in the lowest bits below that of the run */
+
+/* The run and the block of each task, from the sorted keys of its rows, which have so many lower bits. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  task_blocks_kernel(SyncILUDeviceEll ell, SyncILURuns runs, const int *__restrict__ key, int bits, int *__restrict__ block)
 {
   const long long k = global_thread();
 
-  if (k < ell.tasks) block[k] = key[ell.task[k].first] >> bits & ((1 << SYNCILU_CLUSTER_BITS) - 1);
+  if (k >= ell.tasks) return;
+  const int first = ell.task[k].first;
+  block[k]        = run_of(runs, first) << SYNCILU_CLUSTER_BITS | (key[first] >> bits & BLOCK_OF_RUN);
 }
 
-/* The tasks block by block, and which blocks read a value from their ring. */
-__global__ void __launch_bounds__(SYNCILU_BLOCK)
-  readers_kernel(SyncILUDeviceEll ell, const int *__restrict__ task, const int *__restrict__ block, SyncILUSlice *__restrict__ dealt, unsigned *reader)
+/* The tasks run by run and block by block, and which blocks read a value from their ring. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK) readers_kernel(SyncILUDeviceEll ell, SyncILURuns runs, const int *__restrict__ task,
+                                                                const int *__restrict__ block, SyncILUSlice *__restrict__ dealt, unsigned *reader)
 {
   const long long k = global_thread() >> 5;
 
@@ -325,11 +361,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const SyncILUSlice d    = ell.task[task[k]];
   const int          lane = threadIdx.x & 31, lg = d.shape & 7;
   if (lane == 0) dealt[k] = d;
-  if (lg >= SYNCILU_TASK_ROW || lane >> lg >= d.shape >> 3) return; /* long rows read from device memory */
+  const int run   = block[k] >> SYNCILU_CLUSTER_BITS;
+  int       begin = 0;
+  if (SyncILURunWide(&runs, run) || lg >= SYNCILU_TASK_ROW || lane >> lg >= d.shape >> 3) return; /* these and long rows read from device memory */
+#pragma unroll
+  for (int r = 0; r < SYNCILU_RUNS_MOST; r++) begin = r == run ? runs.first[r] : begin;
   for (int w = 0; w < d.width; w++) {
     const int c = ell.col[packed_entry(d, lane, w)];
 
-    if (c >= 0 && c >= first_in_ring(d)) atomicOr(reader + c, 1u << block[k]);
+    if (c >= 0 && c >= first_in_ring(d, begin)) atomicOr(reader + c, 1u << (block[k] & BLOCK_OF_RUN));
   }
 }
 
@@ -381,26 +421,32 @@ cudaError_t SyncILUKernelClusterFits(int *fits)
   return cudaSuccess;
 }
 
-cudaError_t SyncILUKernelClusterLatest(SyncILUDeviceTriangle t, const int *row, const int *position, int *latest, cudaStream_t stream)
+cudaError_t SyncILUKernelClusterLatest(SyncILUDeviceTriangle t, SyncILURuns runs, const int *row, const int *position, int *latest, int *key,
+                                       cudaStream_t stream)
 {
-  LAUNCH(latest_kernel, (long long)t.n << ROW_LANES_LOG, stream, t, row, position, latest);
+  LAUNCH(latest_kernel, (long long)t.n << ROW_LANES_LOG, stream, t, runs, row, position, latest, key);
 }
 
-cudaError_t SyncILUKernelClusterDeal(int levels, int lanes, const int *start, const int *row, const int *latest, int *block, int *key, cudaStream_t stream)
+cudaError_t SyncILUKernelClusterDeal(SyncILURuns runs, int lanes, const int *start, const int *row, const int *latest, int *block, int *key,
+                                     cudaStream_t stream)
 {
+  int levels = 0;
+
+  for (int r = runs.wide; r < runs.count; r += 2) levels += levels_dealt(runs, r);
   if (!levels) return cudaSuccess;
-  deal_kernel<<<blocks_for(levels, SYNCILU_CLUSTER_LEVELS_DEALT), SYNCILU_CLUSTER_DEAL, 0, stream>>>(levels, lanes, start, row, latest, block, key);
+  deal_kernel<<<blocks_for(levels, SYNCILU_CLUSTER_LEVELS_DEALT), SYNCILU_CLUSTER_DEAL, 0, stream>>>(runs, lanes, start, row, latest, block, key);
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelClusterTaskBlocks(SyncILUDeviceEll ell, const int *key, int bits, int *block, cudaStream_t stream)
+cudaError_t SyncILUKernelClusterTaskBlocks(SyncILUDeviceEll ell, SyncILURuns runs, const int *key, int bits, int *block, cudaStream_t stream)
 {
-  LAUNCH(task_blocks_kernel, ell.tasks, stream, ell, key, bits, block);
+  LAUNCH(task_blocks_kernel, ell.tasks, stream, ell, runs, key, bits, block);
 }
 
-cudaError_t SyncILUKernelClusterReaders(SyncILUDeviceEll ell, const int *task, const int *block, SyncILUSlice *dealt, unsigned *reader, cudaStream_t stream)
+cudaError_t SyncILUKernelClusterReaders(SyncILUDeviceEll ell, SyncILURuns runs, const int *task, const int *block, SyncILUSlice *dealt, unsigned *reader,
+                                        cudaStream_t stream)
 {
-  LAUNCH(readers_kernel, 32ll * ell.tasks, stream, ell, task, block, dealt, reader);
+  LAUNCH(readers_kernel, 32ll * ell.tasks, stream, ell, runs, task, block, dealt, reader);
 }
 
 cudaError_t SyncILUKernelSolveCluster(SyncILUValueType type, SyncILUDeviceEll ell, SyncILUDeviceDealt dealt, SyncILUDeviceSolve s, cudaStream_t stream)

@@ -491,18 +491,30 @@
 #define SYNCILU_CLUSTER_EARLIEST 300000
 
 /*
-   Rows of a level beyond which it is too wide for the cluster, and the part of the rows that may be on such
-   levels. On an H200 a cluster takes 2.4 ns for each row of levels of 32,000 to 62,000 rows, 7 ns with twice as
-   many, and 0.7 to 0.8 ns with fewer than 12,000: triangles refined to a corner, of whose 170,000 rows 76 % are
-   on three such levels, take 1.29 times as long in the cluster as by ell, with 35,000 rows 0.55.
+   Runs of levels by turns (see SyncILURuns). A level takes all multiprocessors SYNCILU_HOP_BY_LEVEL, and a cluster
+   SYNCILU_HOP_CLUSTER or, where that is more, as much for each warp as makes both take the same with
+   SYNCILU_CLUSTER_SLICES warps, or SYNCILU_CLUSTER_SLICES_LONG: 12.5 ns, of 1/66 us as measured above, and 9.4. With
+   more than SYNCILU_CLUSTER_WIDE rows it takes the cluster SYNCILU_CLUSTER_WIDE_TIME for each of them: on an H200 2.4
+   ns with 32,000 to 62,000 rows, 7 ns with twice as many, and 0.7 to 0.8 ns with fewer than 12,000, so that
+   triangles refined to a corner, of whose 170,000 rows 76 % are on three such levels, take one cluster 1.29 times
+   as long as all multiprocessors. The bytes of a level are the same for both.
+
+   Nanoseconds that a run takes besides: a launch, of 3,000 to 5,000 where it was measured, and what a cluster needs
+   until all of its blocks have begun and have filled their rings, which is an estimate. Runs that save less are
+   not made, nor more than SYNCILU_RUNS_MOST.
 */
-#define SYNCILU_CLUSTER_WIDE  20000
-#define SYNCILU_CLUSTER_SHARE 0.33
+#define SYNCILU_CLUSTER_WIDE      20000
+#define SYNCILU_CLUSTER_WIDE_TIME 2.4
+#define SYNCILU_RUNS_MOST         8
+#if !defined(SYNCILU_RUN_LAUNCH)
+  #define SYNCILU_RUN_LAUNCH  4000.0
+  #define SYNCILU_RUN_CLUSTER 3000.0
+#endif
 
 /*
    Where a row has one lane in tiles: nanoseconds that a level takes a cluster for each warp, where that is more
-   than SYNCILU_HOP_CLUSTER, and how many times as long tiles must take, since the cluster takes three times the
-   analysis, twice the time for 16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
+   than SYNCILU_HOP_CLUSTER, and how many times as long tiles, or where levels are wide in the mean all
+   multiprocessors alone, must take, since the cluster takes three times the analysis of tiles, twice the time for 16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
    that of a factorization. On an H200 it takes 0.38 and 0.57 of the time on 7-point grids of 10x10x1000 and
    20x20x200 points, 0.58 to 0.64 on 5-point ones of 8 to 150 points in the numbering, 0.84 at 24^3. Not taken:
    0.81 at 300x300, 0.84 to 0.95 on triangles row by row, 1.3 to 2.3 on larger grids.

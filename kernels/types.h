@@ -499,6 +499,22 @@ typedef struct {
   int *done;
 } SyncILUDeviceLevels;
 
+/*
+   The levels of a triangle cut into runs that are solved one after the other, with a launch each: by all
+   multiprocessors and by one cluster of thread blocks, by turns.
+*/
+typedef struct {
+  int count, wide;                  /* how many; whether all multiprocessors have the first one */
+  int level[SYNCILU_RUNS_MOST + 1]; /* the first of each run, and the number of levels */
+  int first[SYNCILU_RUNS_MOST + 1]; /* the position where it begins, and the number of rows */
+} SyncILURuns;
+
+/* Whether all multiprocessors have that run. */
+SYNCILU_HOST_DEVICE static inline int SyncILURunWide(const SyncILURuns *runs, int r)
+{
+  return (r & 1) != runs->wide;
+}
+
 /* A triangular solve: x = (b - T x) scaled. */
 typedef struct {
   const void *scale; /* of each position, NULL: 1 */

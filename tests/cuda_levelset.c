@@ -37,39 +37,6 @@ enum {
   SHAPES = sizeof(shapes) / sizeof(shapes[0])
 };
 
-/*
-   A matrix whose L has levels of so many rows: a row depends on one of the level before its own, and maybe on
-   earlier ones.
-*/
-static PetscErrorCode Shaped(const int rows[], int levels, PetscBool symmetric, PetscRandom rand, Mat *A)
-{
-  PetscInt n = 0, begin = 0;
-
-  PetscFunctionBegin;
-  for (int l = 0; l < levels; l++) n += rows[l];
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 40, NULL, A));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  for (int l = 0; l < levels; begin += rows[l++]) {
-    for (PetscInt i = begin; i < begin + rows[l]; i++) {
-      PetscCall(MatSetValue(*A, i, i, 1.0, INSERT_VALUES));
-      for (int k = 0; k < (l ? 3 : 0); k++) {
-        PetscReal real;
-        PetscInt  j;
-
-        PetscCall(PetscRandomGetValueReal(rand, &real));
-        j = k ? (PetscInt)(real * (PetscReal)begin) : begin - 1 - (PetscInt)(real * (PetscReal)rows[l - 1]);
-        j = PetscMin(PetscMax(j, 0), begin - 1);
-        PetscCall(MatSetValue(*A, i, j, 1.0, INSERT_VALUES));
-        if (symmetric || k == 1) PetscCall(MatSetValue(*A, j, i, 1.0, INSERT_VALUES));
-      }
-    }
-  }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(GenerateValues(*A, rand));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Blocks for levels of so many slices: one for a chain, else as many as it takes with so many warps each. */
 static int Blocks(const int slices[], int levels, int warps)
 {
@@ -125,30 +92,6 @@ static PetscErrorCode CheckTasks(const SyncILUDeviceLevels *d, cudaStream_t stre
     CHECK(bad < 0, "%s: level %d has not the slices that it shall have", what, bad);
   }
   PetscCall(PetscFree3(task, slice, start));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Solves with so many right-hand sides, twice: the same bits, and the reference's solution. */
-static PetscErrorCode CheckSolutions(SyncILUEngine e, const Case *c, PetscInt nrhs, const char *what)
-{
-  const size_t size = (size_t)(c->ld * nrhs);
-  PetscScalar *x, *again;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc2(size, &x, size, &again));
-  for (int t = 0; t < 2; t++) {
-    const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
-
-    PetscCall(SyncILUEngineSolve(e, trans, nrhs, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
-    PetscCall(SyncILUEngineSolve(e, trans, nrhs, c->b, c->ld, again, c->ld, PETSC_MEMTYPE_HOST));
-    CHECK(!memcmp(x, again, size * sizeof(*x)), "%s: two solves differ, %" PetscInt_FMT " right-hand sides, transposed %d", what, nrhs, t);
-    for (PetscInt r = 0; r < nrhs; r++) {
-      const PetscInt row = SolutionFirstDifference(c->n, x + r * c->ld, c->x[t] + r * c->ld, 1e-12);
-
-      CHECK(row == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " differs, transposed %d", what, row, r, nrhs, t);
-    }
-  }
-  PetscCall(PetscFree2(x, again));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,7 +171,7 @@ static PetscErrorCode TestCase(const Case *c, const char *name, SyncILUAnalysis 
     PetscCall(PetscArraycpy(factor[run], lval, c->nl));
     PetscCall(PetscArraycpy(factor[run] + c->nl, uval, c->nu));
     PetscCall(PetscArraycpy(factor[run] + c->nl + c->nu, dinv, c->n));
-    for (size_t k = 0; k < sizeof(nrhs) / sizeof(nrhs[0]); k++) PetscCall(CheckSolutions(e, c, nrhs[k], what));
+    for (size_t k = 0; k < sizeof(nrhs) / sizeof(nrhs[0]); k++) PetscCall(EngineCheckSolutions(e, c, nrhs[k], what));
   }
   CHECK(!memcmp(factor[0], factor[1], size * sizeof(**factor)), "%s: two factorizations differ", what);
   PetscCall(PetscFree2(factor[0], factor[1]));
@@ -256,7 +199,7 @@ int main(int argc, char **argv)
   if (missing) return SKIPPED;
   for (int s = 0; s < SHAPES; s++) {
     for (int symmetric = 0; symmetric < 2; symmetric++) {
-      PetscCall(Shaped(shapes[s].rows, shapes[s].levels, (PetscBool)symmetric, rand, &A));
+      PetscCall(GenerateLevels(shapes[s].rows, shapes[s].levels, (PetscBool)symmetric, rand, &A));
       PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, symmetric ? 0.9 : 0.0, rand, &c));
       /* rows of the latest levels are as many as those of the earliest only where nothing can be moved */
       for (int a = 0; a < 3; a++)

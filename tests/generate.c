@@ -40,6 +40,7 @@ const char *const GeneratePatterns[] = {"diagonal",
                                         "15pt_morton",
                                         "quadtree",
                                         "classes",
+                                        "lshape",
                                         NULL};
 
 /* What stands on the points of a grid. */
@@ -388,11 +389,12 @@ typedef enum {
   LONGROWS,
   HUBS,
   CLASSES,
+  LSHAPE,
   QUADTREE,
   KINDS
 } Kind;
-static const char *const kinds[KINDS] = {"diagonal", "bidiagonal", "tridiagonal", "tridiagonal2", "arrow",    "arrowup", "denserow", "densecolumn",
-                                         "random",   "random200",  "powerlaw",    "band",         "longrows", "hubs",    "classes",  "quadtree"};
+static const char *const kinds[KINDS] = {"diagonal",  "bidiagonal", "tridiagonal", "tridiagonal2", "arrow", "arrowup", "denserow", "densecolumn", "random",
+                                         "random200", "powerlaw",   "band",        "longrows",     "hubs",  "classes", "lshape",   "quadtree"};
 
 /* Entries in the columns from first to last, as far as there are such. */
 static PetscErrorCode AddRange(Rows *r, PetscInt n, PetscInt first, PetscInt last)
@@ -469,6 +471,20 @@ static PetscErrorCode FillRow(Rows *r, Kind kind, PetscInt i, PetscRandom rand)
 
     PetscCall(AddRange(r, n, i - away - l + 1, i - away));
     PetscCall(AddRange(r, n, i + away, i + away + u - 1));
+    break;
+  }
+  case LSHAPE: {
+    const PetscInt wide = n / 25 * 6, tail = 4 * wide, apart = PetscMax(1, tail / PetscMax(1, n - tail)); /* rows of a wide level that have one of the tail */
+
+    if (i < tail) {
+      if (i >= wide) PetscCall(AddRange(r, n, PetscMax(i - wide - 1, i / wide * wide - wide), PetscMin(i - wide + 1, i / wide * wide - 1)));
+      if (i < tail - wide) PetscCall(AddRange(r, n, PetscMax(i + wide - 1, i / wide * wide + wide), PetscMin(i + wide + 1, i / wide * wide + 2 * wide - 1)));
+      if (i % apart == 0) PetscCall(AddRange(r, n, tail + i / apart, tail + i / apart));
+    } else {
+      if (apart * (i - tail) < tail) PetscCall(Add(r, apart * (i - tail)));
+      if (i - 16 >= tail) PetscCall(Add(r, i - 16));
+      PetscCall(AddRange(r, n, i + 16, i + 16));
+    }
     break;
   }
   default:
@@ -589,6 +605,35 @@ PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Ma
     else MortonOrder(m, p.stencil, order);
     PetscCall(Reorder(A, order));
   }
+  PetscCall(GenerateValues(*A, rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GenerateLevels(const int rows[], int levels, PetscBool symmetric, PetscRandom rand, Mat *A)
+{
+  PetscInt n = 0, begin = 0;
+
+  PetscFunctionBegin;
+  for (int l = 0; l < levels; l++) n += rows[l];
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 40, NULL, A));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (int l = 0; l < levels; begin += rows[l++]) {
+    for (PetscInt i = begin; i < begin + rows[l]; i++) {
+      PetscCall(MatSetValue(*A, i, i, 1.0, INSERT_VALUES));
+      for (int k = 0; k < (l ? 3 : 0); k++) {
+        PetscReal real;
+        PetscInt  j;
+
+        PetscCall(PetscRandomGetValueReal(rand, &real));
+        j = k ? (PetscInt)(real * (PetscReal)begin) : begin - 1 - (PetscInt)(real * (PetscReal)rows[l - 1]);
+        j = PetscMin(PetscMax(j, 0), begin - 1);
+        PetscCall(MatSetValue(*A, i, j, 1.0, INSERT_VALUES));
+        if (symmetric || k == 1) PetscCall(MatSetValue(*A, j, i, 1.0, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(GenerateValues(*A, rand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

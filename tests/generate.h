@@ -12,7 +12,7 @@
    entries, the others 9), tridiagonal2 (two more entries in one row of L), hubs (three diagonals, 40 apart,
    and every 32nd row has 30 more entries on each side), classes (beside the diagonal 0, 1, 2, ... 64, 65, 200 entries
    on each side, around the powers of two, so that levels have rows of all lengths), quadtree (finite volumes on squares that become smaller
-   towards a circle). On grids: 5pt, 7pt, 27pt, 25pt (four neighbors on each side in each direction), 15pt
+   towards a circle), lshape (four levels have 96 rows of 100, and behind them come many levels of 16, as of linear elements on a refined L). On grids: 5pt, 7pt, 27pt, 25pt (four neighbors on each side in each direction), 15pt
    (linear finite elements on tetrahedra), triangles (likewise, on squares that are cut along one of their
    diagonals each), elasticity (three unknowns a point, 81 entries a row), blocks (five unknowns a point, 35
    entries a row). Behind an underscore: random or rcm, the same in another order; border, with one more row and
@@ -37,6 +37,11 @@ extern PetscErrorCode GenerateValues(Mat, PetscRandom);
    rows, in the mean of the entry's size, and rows and columns are diagonally dominant.
 */
 extern PetscErrorCode GenerateBlocks(const char *, PetscInt n, PetscInt bs, PetscRandom, Mat *);
+/*
+   A matrix whose L has levels of so many rows: a row depends on one of the level before its own, and maybe on
+   earlier ones.
+*/
+extern PetscErrorCode GenerateLevels(const int rows[], int levels, PetscBool symmetric, PetscRandom, Mat *);
 /* The NULL-terminated list of all names. */
 extern const char *const GeneratePatterns[];
 

@@ -2,6 +2,7 @@
    See gpu_case.h.
 */
 #include "gpu_case.h"
+#include "check.h"
 
 PetscErrorCode BackendMissing(PetscBool *missing)
 {
@@ -47,5 +48,28 @@ PetscErrorCode EngineFactorUnshifted(SyncILUEngine e, const SyncILUCSR *host, co
   info.zeropivot = zeropivot;
   info.shifttype = (PetscReal)MAT_SHIFT_NONE;
   PetscCall(EngineFactor(e, host, device, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EngineCheckSolutions(SyncILUEngine e, const Case *c, PetscInt nrhs, const char *what)
+{
+  const size_t size = (size_t)(c->ld * nrhs);
+  PetscScalar *x, *again;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc2(size, &x, size, &again));
+  for (int t = 0; t < 2; t++) {
+    const SyncILUTranspose trans = t ? SYNCILU_TRANS : SYNCILU_NOTRANS;
+
+    PetscCall(SyncILUEngineSolve(e, trans, nrhs, c->b, c->ld, x, c->ld, PETSC_MEMTYPE_HOST));
+    PetscCall(SyncILUEngineSolve(e, trans, nrhs, c->b, c->ld, again, c->ld, PETSC_MEMTYPE_HOST));
+    CHECK(!memcmp(x, again, size * sizeof(*x)), "%s: two solves differ, %" PetscInt_FMT " right-hand sides, transposed %d", what, nrhs, t);
+    for (PetscInt r = 0; r < nrhs; r++) {
+      const PetscInt row = SolutionFirstDifference(c->n, x + r * c->ld, c->x[t] + r * c->ld, 1e-12);
+
+      CHECK(row == c->n, "%s: row %" PetscInt_FMT " of solution %" PetscInt_FMT " of %" PetscInt_FMT " differs, transposed %d", what, row, r, nrhs, t);
+    }
+  }
+  PetscCall(PetscFree2(x, again));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

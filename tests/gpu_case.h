@@ -20,5 +20,7 @@ extern PetscErrorCode BackendBegin(int *argc, char ***argv, const char help[], P
 extern PetscErrorCode EngineAdopt(const SyncILUSettings *, const SyncILUCSR *host, const SyncILUCSR *device, PetscBool *taken, SyncILUEngine *);
 /* A factorization without shift. */
 extern PetscErrorCode EngineFactorUnshifted(SyncILUEngine, const SyncILUCSR *host, const SyncILUCSR *device, PetscReal zeropivot);
+/* Solves with so many right-hand sides, also transposed, twice: the same bits, and the reference's solution. */
+extern PetscErrorCode EngineCheckSolutions(SyncILUEngine, const Case *, PetscInt nrhs, const char *what);
 
 #endif

@@ -36,6 +36,7 @@ static PetscErrorCode TestCounts(PetscRandom rand)
     {"27pt_periodic:5x3x3", 45,   5 * 3 * 49,           0,   12 },
     {"7pt:130",             125,  125 * 7 - 150,        62,  7  },
     {"hubs:3200",           3200, 9520 + 60 * 100 - 30, 63,  63 },
+    {"lshape:1000",         1000, 5436,                 0,   4  },
     {"elasticity:2x2x2",    24,   576,                  0,   24 }
   };
 

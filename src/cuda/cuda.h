@@ -121,6 +121,8 @@ struct _Plan {
   PetscBool counted[2];         /* these are there */
   int       levels[2];          /* of L and U; UNKNOWN where nothing needed them */
   int       lanes[2], polls[2]; /* of EllLanesAtOnce() for L and U; UNKNOWN likewise */
+  /* of L and of U, where auto has found that they suit a cluster; else their count is zero */
+  SyncILURuns runs[2];
   /* of the rows of L and U, while planning, until they are asked for */
   int          *level[2];
   Stencil      *stencil; /* of the grid that the rows follow, once somebody asks */
@@ -273,6 +275,7 @@ typedef struct {
   /* values of a new factorization that are not there yet */
   PetscErrorCode (*update)(Triangle *, const Factor *);
   PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
+  PetscErrorCode (*view)(const Triangle *, PetscViewer);                 /* NULL: its order says all */
   /* of L, for Eisenstat's trick where it reads the x of U: the diagonal of the matrix. NULL: see SyncILUDeviceSolve */
   PetscErrorCode (*diagonal)(Triangle *, const SyncILUDeviceValues *);
   /* The rest is NULL where the plan shall keep columns, and W and U' on the pattern. */
@@ -346,6 +349,8 @@ PETSC_INTERN PetscInt64     PlanStencilBytes(const Plan *);
 PETSC_INTERN double         PlanLevelWarps(const Plan *, int, double);
 PETSC_INTERN PetscErrorCode PlanMayBeNarrow(Plan *, PetscBool, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanIsNarrow(Plan *, PetscBool, double[2], PetscBool *);
+PETSC_INTERN PetscErrorCode PlanCutLevels(Plan *, const int *, int, int, SyncILURuns *, double[2]);
+PETSC_INTERN PetscErrorCode CutLevels(const int *, int, int, SyncILURuns *, double[2]);
 
 /* strategies.c: the tables of strategies, and the rule that chooses among them. */
 

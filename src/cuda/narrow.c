@@ -63,19 +63,109 @@ static PetscErrorCode InodesMayBeNarrow(Plan *plan, PetscBool *may)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether too many rows of a triangle are on levels that one cluster takes long for. */
-static PetscErrorCode TooWide(Plan *plan, const int *level, int levels, PetscBool *wide)
+/* Warps of a level with which a cluster takes as long for it as all multiprocessors. */
+static double MostWarps(int lanes)
 {
-  const int mark = plan->scratch.n;
-  int      *count, rows;
+  return lanes >= SYNCILU_CLUSTER_LANES ? SYNCILU_CLUSTER_SLICES_LONG : SYNCILU_CLUSTER_SLICES;
+}
+
+/* Nanoseconds that a level of so many rows takes a cluster, which takes so many for each, or all multiprocessors. */
+static double LevelTime(int rows, double row, PetscBool wide)
+{
+  if (wide) return SYNCILU_HOP_BY_LEVEL;
+  return PetscMax(SYNCILU_HOP_CLUSTER, rows * (rows > SYNCILU_CLUSTER_WIDE ? PetscMax(row, SYNCILU_CLUSTER_WIDE_TIME) : row));
+}
+
+/*
+   CutLevels - cuts levels into runs that one cluster and all multiprocessors go through by turns
+
+   Not Collective
+
+   Input Parameters:
++  rows   - of each level
+.  levels - how many there are
+-  lanes  - logarithm of the lanes a row
+
+   Output Parameters:
++  runs - the runs, at most SYNCILU_RUNS_MOST
+-  time - nanoseconds that these take, and all multiprocessors alone; but for the bytes, which are the same for both
+
+   Note:
+   The shortest way through all levels, each of them in one of two forms, where a turn to the other form costs its
+   start. As long as that has too many turns, they are taken to cost twice as much. The constants are in
+   kernels/tuning.h.
+*/
+PetscErrorCode CutLevels(const int rows[], int levels, int lanes, SyncILURuns *runs, double time[2])
+{
+  const double   start[2] = {SYNCILU_RUN_LAUNCH + SYNCILU_RUN_CLUSTER, SYNCILU_RUN_LAUNCH}; /* of the cluster, of all multiprocessors */
+  const double   row      = SYNCILU_HOP_BY_LEVEL * (double)(1 << lanes) / (32.0 * MostWarps(lanes));
+  unsigned char *form; /* first a bit a form, whether the shortest way to it turns at this level; then the form */
+  int            turns, n = 0;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(*count), &count));
-  CallCUDA(cudaMemsetAsync(count + levels, 0, sizeof(*count), plan->stream));
-  PlanLaunch(SyncILUKernelWideLevels(plan->pattern.n, levels, level, SYNCILU_CLUSTER_WIDE, count, count + levels, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &rows, count + levels, sizeof(rows)));
+  PetscCall(PetscMalloc1(levels, &form));
+  for (double price = 1.0;; price *= 2.0) {
+    double way[2] = {0.0, 0.0};
+
+    for (int l = 0; l < levels; l++) {
+      const double before[2] = {way[0], way[1]};
+
+      form[l] = 0;
+      for (int f = 0; f < 2; f++) {
+        const double turned = before[!f] + price * start[f];
+
+        if (l && turned < before[f]) {
+          way[f] = turned;
+          form[l] |= (unsigned char)(1 << f);
+        }
+        way[f] += LevelTime(rows[l], row, (PetscBool)f);
+      }
+    }
+    turns = 0;
+    for (int l = levels - 1, f = way[1] < way[0]; l >= 0; l--) {
+      const int turned = form[l] >> f & 1;
+
+      form[l] = (unsigned char)f;
+      if (turned) f = !f;
+      turns += turned;
+    }
+    if (turns < SYNCILU_RUNS_MOST) break;
+  }
+  PetscCall(PetscMemzero(runs, sizeof(*runs)));
+  runs->count = turns + 1;
+  runs->wide  = levels ? form[0] : 0;
+  time[0] = time[1] = 0.0;
+  for (int l = 0, r = 0; l < levels; l++) {
+    if (l && form[l] != form[l - 1]) {
+      r++;
+      runs->level[r] = l;
+      runs->first[r] = n;
+      time[0] += start[form[l]];
+    }
+    n += rows[l];
+    time[0] += LevelTime(rows[l], row, (PetscBool)form[l]);
+    time[1] += LevelTime(rows[l], row, PETSC_TRUE);
+  }
+  runs->level[runs->count] = levels;
+  runs->first[runs->count] = n;
+  PetscCall(PetscFree(form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same, with the level of each row on the device. */
+PetscErrorCode PlanCutLevels(Plan *plan, const int *level, int levels, int lanes, SyncILURuns *runs, double time[2])
+{
+  const int mark = plan->scratch.n;
+  int      *count, *rows;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)levels * sizeof(*count), &count));
+  PlanLaunch(SyncILUKernelLevelRows(plan->pattern.n, levels, level, count, plan->stream));
+  PetscCall(PetscMalloc1(levels, &rows));
+  PetscCall(DeviceReadBack(plan->stream, rows, count, (size_t)levels * sizeof(*rows)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  *wide = (PetscBool)((double)rows > SYNCILU_CLUSTER_SHARE * (double)plan->pattern.n);
+  PetscCall(CutLevels(rows, levels, lanes, runs, time));
+  PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +214,8 @@ PetscErrorCode PlanMayBeNarrow(Plan *plan, PetscBool inodes, PetscBool *may)
 }
 
 /*
-   PlanIsNarrow - whether the levels of both triangles are narrow
+   PlanIsNarrow - whether the levels of both triangles are narrow: in the mean, or so many of them that a cluster and
+   all multiprocessors by turns are faster than these alone
 
    Not Collective
 
@@ -134,32 +225,41 @@ PetscErrorCode PlanMayBeNarrow(Plan *plan, PetscBool inodes, PetscBool *may)
 
    Output Parameters:
 +  slices - warps that the rows of a level of L and of U have work for, in the mean
--  narrow - whether they are; then the plan is no longer in tiles
+-  narrow - whether they are; then the plan is no longer in tiles, and has the runs of their levels
+
+   Note:
+   Turns are compared with what rows one by one take without a cluster, so that they are nothing to tiles and inodes.
 */
 PetscErrorCode PlanIsNarrow(Plan *plan, PetscBool inodes, double slices[2], PetscBool *narrow)
 {
   const PetscBool tiled = plan->tiled, reversed = plan->reversed;
   const int       mark  = plan->scratch.n;
   const PetscBool heavy = (PetscBool)(plan->counts.heavy > SYNCILU_OUTLIERS);
-  PetscBool       wide  = heavy;
+  const double    bytes = 1e9 * (12.0 * (double)plan->nnz + 40.0 * (double)plan->pattern.n) / SYNCILU_BANDWIDTH;
+  PetscBool       mean = PETSC_TRUE, may = (PetscBool)!heavy;
+  double          time[2] = {bytes, bytes}; /* nanoseconds: by runs, and without the cluster */
 
   PetscFunctionBegin;
   plan->tiled = PETSC_FALSE;
   PlanCall(LevelsForCluster(plan));
   for (int k = 0; k < 2; k++) {
     SyncILUDeviceTriangle t;
-    double                most;
+    double                each[2];
     int                   lanes, polls;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
     PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
     slices[k] = PlanLevelWarps(plan, lanes, (double)plan->levels[k]);
-    most      = inodes ? SYNCILU_CLUSTER_SLICES_INODES : lanes >= SYNCILU_CLUSTER_LANES ? SYNCILU_CLUSTER_SLICES_LONG : SYNCILU_CLUSTER_SLICES;
-    if (slices[k] > most || plan->levels[k] < SYNCILU_CLUSTER_LEVELS) wide = PETSC_TRUE;
-    if (!wide && !(k && plan->reversed)) PlanCall(TooWide(plan, plan->level[k], plan->levels[k], &wide));
+    if (slices[k] > (inodes ? SYNCILU_CLUSTER_SLICES_INODES : MostWarps(lanes))) mean = PETSC_FALSE;
+    if (plan->levels[k] < SYNCILU_CLUSTER_LEVELS || (!mean && (tiled || inodes))) may = PETSC_FALSE;
+    if (!may) continue;
+    PlanCall(PlanCutLevels(plan, plan->level[k], plan->levels[k], lanes, &plan->runs[k], each));
+    for (int f = 0; f < 2; f++) time[f] += each[f];
   }
-  *narrow = (PetscBool)!wide;
-  if (!wide) PetscFunctionReturn(PETSC_SUCCESS);
+  /* one run of all multiprocessors each is what they are without a cluster */
+  *narrow = (PetscBool)(may && (mean ? time[0] < time[1] : SYNCILU_CLUSTER_GAIN * time[0] < time[1]));
+  if (*narrow) PetscFunctionReturn(PETSC_SUCCESS);
+  plan->runs[0].count = plan->runs[1].count = 0;
   if (tiled) {
     plan->tiled    = PETSC_TRUE;
     plan->reversed = reversed;

@@ -127,6 +127,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
                                      : plan->reversed   ? "L by earliest level, U by latest"
                                                         : "by earliest level"));
   }
+  for (int k = 0; k < 2 && L->ops->view; k++) PetscCall((*L->ops->view)(k ? U : L, viewer));
   PetscCall(AdviseOrdering(&d->plan, L, U, advice, sizeof(advice)));
   if (advice[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "advice: %s\n", advice));
   if (e->settings.check)

@@ -1,6 +1,7 @@
 /*
-   Solve strategy cluster: the slices of ell that end with levels, gone through by one cluster of blocks.
-   Several right-hand sides, for which its rings have no room, are solved for as with ell.
+   Solve strategy cluster: the slices of ell that end with levels, gone through by one cluster of blocks. Where
+   levels are narrow and wide by turns, runs of wide ones are solved by ell's kernel, which has all multiprocessors,
+   a launch each. Several right-hand sides, for which the cluster's rings have no room, are solved for as with ell.
 */
 #include "cuda.h"
 #include "../../kernels/order.h"
@@ -10,7 +11,10 @@
 
 typedef struct {
   Ell                ell; /* first, since what ell does with its storage is done here too */
-  SyncILUDeviceDealt dealt;
+  SyncILURuns        runs;
+  SyncILUDeviceDealt dealt;                       /* of the first run of the cluster's, and behind it those of others */
+  int                task[SYNCILU_RUNS_MOST + 1]; /* the first of each run, and how many there are */
+  int                throttle[SYNCILU_RUNS_MOST]; /* of the runs of all multiprocessors */
 } Cluster;
 
 static PetscErrorCode Fits_Cluster(Plan *plan, Part part, char why[], size_t len)
@@ -25,7 +29,7 @@ static PetscErrorCode Fits_Cluster(Plan *plan, Part part, char why[], size_t len
 }
 
 /* The levels of the rows, each with the block that has the row in its lowest bits. */
-static PetscErrorCode Deal(Triangle *t, int *level, int levels, int lanes)
+static PetscErrorCode Deal(Triangle *t, int *level, const SyncILURuns *runs, int lanes)
 {
   Plan        *plan  = t->plan;
   const size_t bytes = (size_t)plan->pattern.n * sizeof(int);
@@ -34,40 +38,46 @@ static PetscErrorCode Deal(Triangle *t, int *level, int levels, int lanes)
   int         *position, *latest;
 
   PetscFunctionBegin;
-  PlanCall(OrderCreateByLevel(plan, &plan->scratch, t->part, level, levels, 0, &order));
+  PlanCall(OrderCreateByLevel(plan, &plan->scratch, t->part, level, runs->level[runs->count], 0, &order));
   PlanCall(OrderPositions(plan, &order, &position));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &latest));
-  PlanLaunch(SyncILUKernelClusterLatest(t->rows, order.row, position, latest, plan->stream));
+  PlanLaunch(SyncILUKernelClusterLatest(t->rows, *runs, order.row, position, latest, level, plan->stream));
   /* nobody needs positions any more */
-  PlanLaunch(SyncILUKernelClusterDeal(levels, lanes, order.start, order.row, latest, position, level, plan->stream));
+  PlanLaunch(SyncILUKernelClusterDeal(*runs, lanes, order.start, order.row, latest, position, level, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The tasks block by block. */
+/* The tasks run by run and block by block. */
 static PetscErrorCode DealTasks(Triangle *t, Cluster *c)
 {
   Plan                  *plan  = t->plan;
   const SyncILUDeviceEll ell   = c->ell.ell;
   const size_t           bytes = (size_t)ell.tasks * sizeof(int), rows = (size_t)plan->pattern.n * sizeof(unsigned);
-  const int              mark = plan->scratch.n;
+  const int              mark = plan->scratch.n, blocks = c->runs.count << SYNCILU_CLUSTER_BITS;
   SyncILUSlice          *task;
   unsigned              *reader;
   int                   *block, *sorted, *order, *start;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)ell.tasks * sizeof(*task), &task));
-  PlanCall(PlanAlloc(plan, &t->memory, (SYNCILU_CLUSTER_BLOCKS + 1) * sizeof(int), &start));
+  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)blocks + 1) * sizeof(int), &start));
   PlanCall(PlanAlloc(plan, &t->memory, rows, &reader));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &block));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &sorted));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &order));
-  PlanLaunch(SyncILUKernelClusterTaskBlocks(ell, t->order.key, SYNCILU_WIDTH_BITS, block, plan->stream));
-  PlanCall(PlanSort(plan, ell.tasks, SYNCILU_CLUSTER_BLOCKS, block, sorted, order));
-  PlanLaunch(SyncILUKernelLevelWidth(ell.tasks, SYNCILU_CLUSTER_BLOCKS, sorted, 0, start, NULL, plan->stream));
+  PlanLaunch(SyncILUKernelClusterTaskBlocks(ell, c->runs, t->order.key, SYNCILU_WIDTH_BITS, block, plan->stream));
+  PlanCall(PlanSort(plan, ell.tasks, blocks, block, sorted, order));
+  PlanLaunch(SyncILUKernelLevelWidth(ell.tasks, blocks, sorted, 0, start, NULL, plan->stream));
   CallCUDA(cudaMemsetAsync(reader, 0, rows, plan->stream));
-  PlanLaunch(SyncILUKernelClusterReaders(ell, order, sorted, task, reader, plan->stream));
+  PlanLaunch(SyncILUKernelClusterReaders(ell, c->runs, order, sorted, task, reader, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (c->runs.count > 1) {
+    int of_block[(SYNCILU_RUNS_MOST << SYNCILU_CLUSTER_BITS) + 1];
+
+    PetscCall(DeviceReadBack(plan->stream, of_block, start, ((size_t)blocks + 1) * sizeof(*start)));
+    for (int r = 0; r < c->runs.count; r++) c->task[r] = of_block[r << SYNCILU_CLUSTER_BITS];
+  }
   c->dealt.task    = task;
   c->dealt.start   = start;
   c->dealt.longest = t->rows.longest;
@@ -75,11 +85,22 @@ static PetscErrorCode DealTasks(Triangle *t, Cluster *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* As EllCreateByLevel() has it of all levels. */
+static int RunThrottle(const Cluster *c, int r)
+{
+  const double levels = c->runs.level[r + 1] - c->runs.level[r], rows = c->runs.first[r + 1] - c->runs.first[r];
+  const double ahead = SYNCILU_BY_LEVEL_POLLING * levels / PetscMax(1, c->task[r + 1] - c->task[r]);
+
+  return OrderThrottle(rows / levels, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
+}
+
 static PetscErrorCode Create_Cluster(Triangle *t)
 {
-  Plan    *plan = t->plan;
-  Cluster *c;
-  int     *level, levels, lanes, polls;
+  Plan     *plan = t->plan;
+  Cluster  *c;
+  int      *level, levels, lanes, polls;
+  PetscBool dealt;
+  double    time[2];
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&c));
@@ -90,11 +111,45 @@ static PetscErrorCode Create_Cluster(Triangle *t)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(EllLanesAtOnce(plan, t->part, t->rows, &lanes, &polls));
+  if (!t->of && plan->runs[t->part].count) c->runs = plan->runs[t->part];
+  else PlanCall(PlanCutLevels(plan, level, levels, lanes, &c->runs, time));
+  dealt = (PetscBool)(c->runs.count > 1 || !c->runs.wide);
   if (!lanes && t->rows.longest > SYNCILU_LATE && (double)plan->pattern.n < SYNCILU_CLUSTER_ROWS * (double)levels) lanes = PlanLanes(plan, 2.0);
-  PlanCall(Deal(t, level, levels, lanes));
-  PlanCall(EllCreateByLevel(t, level, levels, SYNCILU_CLUSTER_BITS, lanes, polls ? polls : 2 * SYNCILU_POLLS, 0.0, &c->ell));
-  PlanCall(DealTasks(t, c));
+  if (dealt) PlanCall(Deal(t, level, &c->runs, lanes));
+  PlanCall(EllCreateByLevel(t, level, levels, dealt ? SYNCILU_CLUSTER_BITS : 0, lanes, polls ? polls : 2 * SYNCILU_POLLS, 0.0, &c->ell));
+  c->task[c->runs.count] = c->ell.ell.tasks;
+  if (dealt) PlanCall(DealTasks(t, c));
+  for (int r = 0; r < c->runs.count; r++) {
+    if (SyncILURunWide(&c->runs, r)) c->throttle[r] = RunThrottle(c, r);
+  }
   t->row = t->order.row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   One run of several, or all. A launch with tickets leaves its counter for others to set to zero: the other
+   triangular solve, whose own counter it sets, as everywhere, and the cluster's runs before and behind it. With one
+   right-hand side nobody asks where the partial sums of others are, which the number of tasks tells.
+*/
+static PetscErrorCode SolveRun(const Triangle *t, int r, SyncILUDeviceSolve s)
+{
+  Plan              *plan  = t->plan;
+  const Cluster     *c     = (const Cluster *)t->data;
+  SyncILUDeviceEll   ell   = c->ell.ell;
+  SyncILUDeviceDealt dealt = c->dealt;
+
+  PetscFunctionBegin;
+  if (SyncILURunWide(&c->runs, r)) {
+    ell.task += c->task[r];
+    ell.tasks  = c->task[r + 1] - c->task[r];
+    s.throttle = c->throttle[r];
+    PlanLaunch(SyncILUKernelSolveEll(plan->type, ell, s, plan->stream));
+  } else {
+    dealt.start += r << SYNCILU_CLUSTER_BITS;
+    dealt.first = c->runs.first[r];
+    if (c->runs.count > 1) s.reset = s.ticket;
+    PlanLaunch(SyncILUKernelSolveCluster(plan->type, ell, dealt, s, plan->stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,8 +159,28 @@ static PetscErrorCode Solve_Cluster(const Triangle *t, const SyncILUDeviceSolve 
   const Cluster *c    = (const Cluster *)t->data;
 
   PetscFunctionBegin;
-  if (s->nrhs == 1) PlanLaunch(SyncILUKernelSolveCluster(plan->type, c->ell.ell, c->dealt, *s, plan->stream));
-  else PlanLaunch(SyncILUKernelSolveEll(plan->type, c->ell.ell, *s, plan->stream));
+  if (s->nrhs > 1) PlanLaunch(SyncILUKernelSolveEll(plan->type, c->ell.ell, *s, plan->stream));
+  else {
+    for (int r = 0; r < c->runs.count; r++) PlanCall(SolveRun(t, r, *s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View_Cluster(const Triangle *t, PetscViewer viewer)
+{
+  const SyncILURuns *runs = &((const Cluster *)t->data)->runs;
+  char               text[64 * SYNCILU_RUNS_MOST];
+  size_t             used = 0;
+
+  PetscFunctionBegin;
+  if (runs->count == 1 && !runs->wide) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int r = 0; r < runs->count; r++) {
+    PetscCall(PetscSNPrintf(text + used, sizeof(text) - used, "%s%d to %d by %s", r ? ", " : "", runs->level[r], runs->level[r + 1] - 1,
+                            SyncILURunWide(runs, r) ? "all multiprocessors" : "a cluster"));
+    used = strlen(text);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: %s in %d run%s of levels%s: %s\n", t->part == PART_L ? "L" : "U", runs->count, runs->count > 1 ? "s" : "",
+                                   runs->count > 1 ? " by turns" : "", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,6 +190,7 @@ const SolveOps SyncILUSolveClusterOps = {.type    = SYNCILU_SOLVE_CLUSTER,
                                          .create  = Create_Cluster,
                                          .update  = EllUpdate,
                                          .solve   = Solve_Cluster,
+                                         .view    = View_Cluster,
                                          .rows    = EllRows,
                                          .columns = EllColumns,
                                          .values  = EllValues};

@@ -224,7 +224,9 @@ PetscErrorCode ChooseNarrow(Plan *plan, const SolveOps **ops, char why[], size_t
     PetscCall(PetscSNPrintf(why, len, "%d rows have more than %d entries, for which a cluster has too few warps", plan->counts.heavy, SYNCILU_LIST_MOST));
   else if (narrow || !why[0])
     PetscCall(PetscSNPrintf(why, len, "levels of L and U have rows for %.3g and %.3g warps in the mean, which %s", slices[0], slices[1],
-                            narrow ? "a cluster goes through faster" : "suit no cluster"));
+                            !narrow                                              ? "suit no cluster"
+                            : plan->runs[0].count > 1 || plan->runs[1].count > 1 ? "a cluster goes through faster, wide ones left to all multiprocessors"
+                                                                                 : "a cluster goes through faster"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
