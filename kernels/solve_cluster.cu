@@ -234,6 +234,30 @@ SYNCILU_HOST_DEVICE inline int levels_dealt(const SyncILURuns &runs, int r)
   return (levels + SYNCILU_CLUSTER_LEVELS_DEALT - 1) / SYNCILU_CLUSTER_LEVELS_DEALT * SYNCILU_CLUSTER_LEVELS_DEALT;
 }
 
+/* Sixteen counts of up to 32, a byte each. */
+struct __align__(16) Counts
+{
+  unsigned word[4];
+
+  __device__ __forceinline__ unsigned char &of(int k)
+  {
+    return ((unsigned char *)word)[k];
+  }
+  __device__ __forceinline__ int sum_below(int k) const
+  {
+    int sum = 0;
+
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+      const int      more = k - 4 * q;
+      const unsigned some = more >= 4 ? word[q] : more <= 0 ? 0 : word[q] & ((1u << 8 * more) - 1);
+
+      sum += (int)(some * 0x01010101u >> 24); /* the four of them */
+    }
+    return sum;
+  }
+};
+
 /*
    Deals the rows to the blocks of the cluster, level by level: each block may have its share of a level,
    rounded up to whole slices. A row goes where the one is that it waits for last; rows that find no room
@@ -243,8 +267,10 @@ SYNCILU_HOST_DEVICE inline int levels_dealt(const SyncILURuns &runs, int r)
    Each block of threads deals so many levels of one run, and knows nothing of those before them: the rows of the
    first one wait for none here.
 
-   A level waits for the one before it, so what the next one needs of memory is asked for a level ahead, and the
-   blocks of the last rows are in shared memory.
+   A level waits for the one before it, so there are as few barriers as can be: between what warps wish and who
+   finds room, between who finds none and where there is some, and before the next level. What is said at one of
+   them is in two places in turn, so that nobody waits for those who still read. What the next level needs of memory
+   is asked for a level ahead, and the blocks of the last rows are in shared memory.
 */
 __global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(SyncILURuns runs, int lanes, const int *__restrict__ start, const int *__restrict__ row,
                                                                     const int *__restrict__ latest, int *block, int *__restrict__ key)
@@ -252,9 +278,11 @@ __global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(SyncILURuns 
   constexpr int            DEALERS = SYNCILU_CLUSTER_DEAL / 32, NOBODY = BLOCKS, RECENT = 1 << 15;
   const int                lane = threadIdx.x & 31, warp = threadIdx.x >> 5, slice = 32 >> lanes;
   const unsigned           before = (1u << lane) - 1;
-  __shared__ int           has[BLOCKS], wish[DEALERS][BLOCKS + 1], left[DEALERS];
+  __shared__ Counts        wish[2][BLOCKS + 1], left[2]; /* rows of each warp that want to go to a block, and that found no room */
+  __shared__ int           has[2][BLOCKS];
   __shared__ unsigned char recent[RECENT];                                                       /* of the last positions */
   int                      r = runs.wide, from = (int)blockIdx.x * SYNCILU_CLUSTER_LEVELS_DEALT; /* its run, and its first level there */
+  static_assert(DEALERS <= 16 && (BLOCKS & (BLOCKS - 1)) == 0, "a byte a warp, a binary search among the blocks");
 
   for (; from >= levels_dealt(runs, r); r += 2) from -= levels_dealt(runs, r);
   from += runs.level[r];
@@ -262,74 +290,71 @@ __global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(SyncILURuns 
   const int begin = start[from];
   int       first = begin, end = start[from + 1], after = start[min(from + 2, levels)];
   int       p = begin + (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
+  int       turn = 0;
 
+  /* of warps that there are not */
+  for (int k = threadIdx.x; k < 2 * (BLOCKS + 1); k += SYNCILU_CLUSTER_DEAL) wish[k & 1][k >> 1] = Counts{};
+  if (threadIdx.x < 2) left[threadIdx.x] = Counts{};
+  __syncthreads();
   for (int l = from; l < stop; l++) {
     const int share = (end - first + BLOCKS - 1) / BLOCKS, most = (share + slice - 1) / slice * slice;
     const int q = end + (int)threadIdx.x, with_next = q < after ? latest[q] : -1, own_next = q < after ? row[q] : 0, after_next = start[min(l + 3, levels)];
 
-    if (threadIdx.x < BLOCKS) has[threadIdx.x] = 0;
-    for (int base = first; base < end; base += SYNCILU_CLUSTER_DEAL) {
+    for (int base = first; base < end; base += SYNCILU_CLUSTER_DEAL, turn ^= 1) {
       p                 = base + (int)threadIdx.x;
-      const bool active = p < end;
-      const int  many   = (min(end - base, SYNCILU_CLUSTER_DEAL) + 31) / 32; /* warps with rows */
+      const bool active = p < end, busy = base + 32 * warp < end; /* this thread, and its warp */
+      int        to = NOBODY, rank = 0;
+      bool       over = false;
 
       if (base > first) {
         with = active ? latest[p] : -1;
         own  = active ? row[p] : 0;
       }
-      int to = with < begin ? NOBODY : p - with < RECENT - SYNCILU_CLUSTER_DEAL ? recent[with & (RECENT - 1)] : block[with];
-
-      if (lane <= BLOCKS) wish[warp][lane] = 0;
+      if (lane <= BLOCKS) wish[turn][lane].of(warp) = 0;
       __syncwarp();
-      const unsigned same = __match_any_sync(FULL, to);
-      int            rank = __popc(same & before);
+      if (busy) {
+        if (with >= begin) to = p - with < RECENT - SYNCILU_CLUSTER_DEAL ? recent[with & (RECENT - 1)] : block[with];
+        const unsigned same = __match_any_sync(FULL, to);
 
-      if (rank == 0) wish[warp][to] = __popc(same);
-      __syncthreads();
-      for (int w = 0; w < warp; w++) rank += wish[w][to];
-      const bool     over = active && (to == NOBODY || has[to] + rank >= most);
-      const unsigned rest = __ballot_sync(FULL, over);
-
-      if (lane == 0) left[warp] = __popc(rest);
-      const bool some = __syncthreads_or(over); /* all have seen what the blocks had */
-      if (threadIdx.x < BLOCKS) {
-        int sum = has[threadIdx.x];
-
-        for (int w = 0; w < many; w++) sum += wish[w][threadIdx.x];
-        has[threadIdx.x] = min(sum, most);
+        rank = __popc(same & before);
+        if (rank == 0) wish[turn][to].of(warp) = (unsigned char)__popc(same);
       }
-      if (some) {
-        int number = __popc(rest & before), all = 0, room;
+      __syncthreads();
+      if (active) {
+        rank += wish[turn][to].sum_below(warp);
+        over = to == NOBODY || (base > first ? has[turn][to] : 0) + rank >= most;
+      }
+      const unsigned rest = __ballot_sync(FULL, over);
+      if (lane == 0) left[turn].of(warp) = (unsigned char)__popc(rest);
+      __syncthreads();
+      if (busy) {
+        const int of = (l + lane) % BLOCKS, all = left[turn].sum_below(DEALERS);
+        const int now = min((base > first ? has[turn][of] : 0) + wish[turn][of].sum_below(DEALERS), most), room = most - now;
+        int       upto = room; /* of the blocks of this lane and those before it */
 
-        __syncthreads();
-        for (int w = 0; w < many; w++) {
-          if (w < warp) number += left[w];
-          all += left[w];
-        }
-        for (int k = 0; k < BLOCKS && over; k++) {
-          to   = (l + k) % BLOCKS;
-          room = most - has[to];
-          if (number < room) break;
-          number -= room;
-        }
-        if (base + SYNCILU_CLUSTER_DEAL < end) { /* more of this level */
-          __syncthreads();                       /* all have seen what the blocks have */
-          if (threadIdx.x == 0) {
-            for (int k = 0; k < BLOCKS && all > 0; k++) {
-              room = min(most - has[(l + k) % BLOCKS], all);
-              has[(l + k) % BLOCKS] += room;
-              all -= room;
-            }
+        if (all) {
+          const int number = __popc(rest & before) + left[turn].sum_below(warp);
+          int       k      = 0;
+
+          for (int o = 1; o < BLOCKS; o *= 2) {
+            const int more = __shfl_up_sync(FULL, upto, o);
+
+            if (lane >= o) upto += more;
           }
+          for (int o = BLOCKS / 2; o; o /= 2) {
+            if (number >= __shfl_sync(FULL, upto, k + o - 1)) k += o;
+          }
+          if (over) to = (l + k) % BLOCKS;
         }
+        if (warp == 0 && lane < BLOCKS) has[turn ^ 1][of] = now + min(max(all - (upto - room), 0), room);
       }
       if (active) {
         block[p]                 = to;
         recent[p & (RECENT - 1)] = (unsigned char)to;
         key[own]                 = l << SYNCILU_CLUSTER_BITS | to;
       }
-      __syncthreads();
     }
+    __syncthreads();
     first = end;
     end   = after;
     after = after_next;
