@@ -148,7 +148,8 @@ typedef enum {
    Notes:
    A cluster begins once multiprocessors that are next to each other have room for all of its 16 blocks, so
    `SYNCILU_SOLVE_CLUSTER` waits for programs that keep them. It has one right-hand side; several are solved
-   for as with `SYNCILU_SOLVE_ELL`, from the same storage.
+   for as with `SYNCILU_SOLVE_ELL`, from the same storage. Runs of levels of so many rows that it would take longer,
+   their launches included, are solved with all multiprocessors, as with `SYNCILU_SOLVE_ELL`; the view names them.
 
    `SYNCILU_SOLVE_STRUCT` is for matrices each row of which has the entries of one stencil, less those that leave
    the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, with one unknown a

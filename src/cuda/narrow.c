@@ -228,7 +228,8 @@ PetscErrorCode PlanMayBeNarrow(Plan *plan, PetscBool inodes, PetscBool *may)
 -  narrow - whether they are; then the plan is no longer in tiles, and has the runs of their levels
 
    Note:
-   Turns are compared with what rows one by one take without a cluster, so that they are nothing to tiles and inodes.
+   Turns are compared with what slices that end with levels take without a cluster, so that they are nothing to tiles,
+   inodes, and levels of so many rows that ell has others.
 */
 PetscErrorCode PlanIsNarrow(Plan *plan, PetscBool inodes, double slices[2], PetscBool *narrow)
 {
@@ -251,7 +252,8 @@ PetscErrorCode PlanIsNarrow(Plan *plan, PetscBool inodes, double slices[2], Pets
     PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
     slices[k] = PlanLevelWarps(plan, lanes, (double)plan->levels[k]);
     if (slices[k] > (inodes ? SYNCILU_CLUSTER_SLICES_INODES : MostWarps(lanes))) mean = PETSC_FALSE;
-    if (plan->levels[k] < SYNCILU_CLUSTER_LEVELS || (!mean && (tiled || inodes))) may = PETSC_FALSE;
+    if (plan->levels[k] < SYNCILU_CLUSTER_LEVELS || (!mean && (tiled || inodes || (double)plan->pattern.n >= (double)SYNCILU_BY_LEVEL_ROWS * plan->levels[k])))
+      may = PETSC_FALSE;
     if (!may) continue;
     PlanCall(PlanCutLevels(plan, plan->level[k], plan->levels[k], lanes, &plan->runs[k], each));
     for (int f = 0; f < 2; f++) time[f] += each[f];
