@@ -478,7 +478,10 @@ static PetscErrorCode TestRefusals(PetscBool device, PetscRandom rand)
     PetscCall(PCDestroy(&pc));
     /* tuning takes its time for what is exact */
     PetscCall(PreconditionerCreate(p.A, backend ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc));
-    if (backend) PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_ADAPT));
+    if (backend) { /* fewer candidates */
+      PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_ADAPT));
+      PetscCall(PCSyncILUSetAnalysis(pc, SYNCILU_ANALYSIS_ASAP));
+    }
     PetscCall(PCSyncILUSetTune(pc, PETSC_TRUE));
     PetscCall(PCSetUp(pc));
     PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
