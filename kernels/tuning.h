@@ -464,9 +464,10 @@
    Rows of a level in the mean below which a row has two lanes at least, unless no row has more entries than
    one lane waits for last: 16 rows of a slice wait for fewer others than 32 do. On an H200, with two entries
    waited for last, triangles in RCM order, 124 rows a level, took 0.75 of the time so, a quadtree with 33
-   rows a level 0.88; triangles along a curve, 204 rows a level, 0.68; four lanes were slower.
+   rows a level 0.88; triangles along a curve, 204 rows a level, 0.68; in RCM order, 342 rows a level, 1.05; four
+   lanes were slower.
 */
-#define SYNCILU_CLUSTER_ROWS 400
+#define SYNCILU_CLUSTER_ROWS 280
 
 /*
    Auto takes the cluster for levels with rows for so many warps in the mean, and at least so many levels,

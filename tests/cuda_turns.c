@@ -52,12 +52,17 @@ static PetscErrorCode TestCuts(PetscRandom rand)
     SyncILURuns runs;
 
     for (int s = 0; s < segments; s++) {
-      PetscReal a, b;
+      const PetscBool narrow = (PetscBool)(s % 2 == trial % 2);
+      PetscReal       a, b;
 
       PetscCall(PetscRandomGetValueReal(rand, &a));
       PetscCall(PetscRandomGetValueReal(rand, &b));
       count[s] = 1 + (int)(a * 2.0 * NarrowLevels());
-      of[s]    = s % 2 == trial % 2 ? 1 + (int)(b * 50.0) : 1 + (int)(b * 2.0 * WideRows(lanes) / count[s]);
+      of[s]    = narrow ? 1 + (int)(b * 50.0) : 1 + (int)(b * 2.0 * WideRows(lanes) / count[s]);
+      if (segments == SYNCILU_RUNS_MOST) { /* each is worth a run */
+        count[s] = narrow ? NarrowLevels() : 1;
+        of[s]    = narrow ? 1 : (int)((1.0 + b) * WideRows(lanes));
+      }
       if (trial % 7 == 0 && s == segments / 2) of[s] += SYNCILU_CLUSTER_WIDE;
       for (int k = 0; k < count[s] && levels < LEVELS; k++) rows[levels++] = of[s];
     }
