@@ -494,15 +494,15 @@
 /*
    Runs of levels by turns (see SyncILURuns). A level takes all multiprocessors SYNCILU_HOP_BY_LEVEL, and a cluster
    SYNCILU_HOP_CLUSTER or, where that is more, as much for each warp as makes both take the same with
-   SYNCILU_CLUSTER_SLICES warps, or SYNCILU_CLUSTER_SLICES_LONG: 12.5 ns, of 1/66 us as measured above, and 9.4. With
+   SYNCILU_CLUSTER_SLICES warps, or SYNCILU_CLUSTER_SLICES_LONG: 12.5 ns, where the 1/66 us above are 15, and 9.4. With
    more than SYNCILU_CLUSTER_WIDE rows it takes the cluster SYNCILU_CLUSTER_WIDE_TIME for each of them: on an H200 2.4
    ns with 32,000 to 62,000 rows, 7 ns with twice as many, and 0.7 to 0.8 ns with fewer than 12,000, so that
    triangles refined to a corner, of whose 170,000 rows 76 % are on three such levels, take one cluster 1.29 times
    as long as all multiprocessors. The bytes of a level are the same for both.
 
-   Nanoseconds that a run takes besides: a launch, of 3,000 to 5,000 where it was measured, and what a cluster needs
-   until all of its blocks have begun and have filled their rings, which is an estimate. Runs that save less are
-   not made, nor more than SYNCILU_RUNS_MOST.
+   Nanoseconds that each run after the first takes besides: a launch, which elsewhere takes 3,000 to 5,000, and what
+   a cluster needs until all of its blocks have begun and have filled their rings. Both are estimates, not measured
+   behind each other. Runs that save less are not made, nor more than SYNCILU_RUNS_MOST.
 */
 #define SYNCILU_CLUSTER_WIDE      20000
 #define SYNCILU_CLUSTER_WIDE_TIME 2.4
@@ -515,7 +515,8 @@
 /*
    Where a row has one lane in tiles: nanoseconds that a level takes a cluster for each warp, where that is more
    than SYNCILU_HOP_CLUSTER, and how many times as long tiles, or where levels are wide in the mean all
-   multiprocessors alone, must take, since the cluster takes three times the analysis of tiles, twice the time for 16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
+   multiprocessors alone, must take, since the cluster takes three times the analysis of tiles, twice the time for
+   16 right-hand sides, and where only diagonals have updates 1.1 to 1.8 times
    that of a factorization. On an H200 it takes 0.38 and 0.57 of the time on 7-point grids of 10x10x1000 and
    20x20x200 points, 0.58 to 0.64 on 5-point ones of 8 to 150 points in the numbering, 0.84 at 24^3. Not taken:
    0.81 at 300x300, 0.84 to 0.95 on triangles row by row, 1.3 to 2.3 on larger grids.

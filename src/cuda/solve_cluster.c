@@ -12,7 +12,7 @@
 typedef struct {
   Ell                ell; /* first, since what ell does with its storage is done here too */
   SyncILURuns        runs;
-  SyncILUDeviceDealt dealt;                       /* of the first run of the cluster's, and behind it those of others */
+  SyncILUDeviceDealt dealt;                       /* with the starts of all runs, one after the other */
   int                task[SYNCILU_RUNS_MOST + 1]; /* the first of each run, and how many there are */
   int                throttle[SYNCILU_RUNS_MOST]; /* of the runs of all multiprocessors */
 } Cluster;
