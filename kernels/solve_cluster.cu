@@ -110,7 +110,7 @@ struct InRing {
    Makes room in the ring of this block behind its warps, and tells them how far they may push, until all of
    them are done. begin: the segment where the run begins.
 */
-__device__ __forceinline__ void keep(Shared &mine, unsigned rank, int begin)
+[[maybe_unused]] __device__ __forceinline__ void keep(Shared &mine, unsigned rank, int begin)
 {
   const int lane = threadIdx.x & 31;
 
