@@ -162,24 +162,19 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
 #pragma unroll
       for (int k = 0; k < AHEAD; k++)
         if (q0) column[k] = both.flip && q0 + k * T + sub < count ? p.col[from + q0 + k * T + sub] : 0;
-      if (table.filter) { /* where updates are rare, most of these have none */
-        bool may = false;
-
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++) may |= q0 + k * T + sub < count && (!both.flip || table.may_have(column[k]));
-        if (!__any_sync(FULL, may)) continue;
-      }
 #pragma unroll
       for (int k = 0; k < AHEAD; k++) {
         const int q = q0 + k * T + sub;
         int       e = -1, u = -1;
         bool      found = false;
+        /* where updates are rare, a filter says that most of these have none */
+        const bool wanted = q < count && (!both.flip || table.may_have(column[k]));
 
-        if (k && !__any_sync(FULL, q0 + k * T < count)) break;
-        if (q < count && !both.flip) found = find(both, p.col, q, &e, &u);
-        else if (q < count) {
-          if (TABLE) e = table.find(column[k]);
-          else e = table.may_have(column[k]) ? search(p.col, both.own, both.ownend, column[k]) : -1;
+        if (!__any_sync(FULL, wanted)) continue;
+        if (wanted && !both.flip) found = find(both, p.col, q, &e, &u);
+        else if (wanted) {
+          if (TABLE) e = table.find(column[k], table.column[table.first(column[k])]);
+          else e = search(p.col, both.own, both.ownend, column[k]);
           found = e >= 0;
           if (TABLE) e += begin;
           u = from + q;
