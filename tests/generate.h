@@ -11,15 +11,16 @@
    entries a row), random200, powerlaw, band (21 entries a row), longrows (one row of a hundred has up to 1501
    entries, the others 9), tridiagonal2 (two more entries in one row of L), hubs (three diagonals, 40 apart,
    and every 32nd row has 30 more entries on each side), classes (beside the diagonal 0, 1, 2, ... 64, 65, 200 entries
-   on each side, around the powers of two, so that levels have rows of all lengths), quadtree (finite volumes on squares that become smaller
-   towards a circle), lshape (four levels have 96 rows of 100, and behind them come many levels of 16, as of linear elements on a refined L). On grids: 5pt, 7pt, 27pt, 25pt (four neighbors on each side in each direction), 15pt
-   (linear finite elements on tetrahedra), triangles (likewise, on squares that are cut along one of their
-   diagonals each), elasticity (three unknowns a point, 81 entries a row), blocks (five unknowns a point, 35
-   entries a row). Behind an underscore: random or rcm, the same in another order; border, with one more row and
-   column that are full; on grids morton, the points along a space-filling curve, or periodic, in the first
-   direction. Behind a colon the size if not n: so many rows, or on grids the points in each direction, as in
-   15pt_rcm:90x90x90. Grids and quadtrees take the largest that have no more rows, with equal sides and at least
-   one point.
+   on each side, around the powers of two, so that levels have rows of all lengths), quadtree (finite volumes
+   on squares that become smaller towards a circle), lshape (four levels have 96 rows of 100, and behind them
+   come many levels of 16, as of linear elements on a refined L). On grids: 5pt, 7pt, 27pt, 25pt (four
+   neighbors on each side in each direction), 15pt (linear finite elements on tetrahedra), triangles (likewise,
+   on squares that are cut along one of their diagonals each), elasticity (three unknowns a point, 81 entries a
+   row), blocks (five unknowns a point, 35 entries a row). Behind an underscore: random or rcm, the same in
+   another order; border, with one more row and column that are full; on grids morton, the points along a
+   space-filling curve, or periodic, in the first direction. Behind a colon the size if not n: so many rows, or
+   on grids the points in each direction, as in 15pt_rcm:90x90x90. Grids and quadtrees take the largest that
+   have no more rows, with equal sides and at least one point.
 */
 extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *);
 /*
