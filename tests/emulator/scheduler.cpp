@@ -46,6 +46,8 @@ constexpr int PATIENCE = 4096;
 /* passes in which no thread looked at shared data, for one in which some did */
 constexpr long UNTOUCHED   = 100;
 constexpr int  REPORT_MOST = 24; /* lines of a report on the threads */
+/* addresses in shared memory: the first one, as on compute capability 9.0, and what is between two variables at least */
+constexpr unsigned SHARED_FIRST = 1 << 10, SHARED_GAP = 256;
 
 const char *const operation_names[] = {"__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
                                        "__ballot_sync",     "__any_sync",        "__all_sync",        "__reduce_min_sync", "__reduce_min_sync",
@@ -191,6 +193,7 @@ struct SharedVariable {
   const void    *key; /* NULL: the dynamic one */
   unsigned char *data;
   size_t         bytes;
+  unsigned       address; /* as PTX has it */
 };
 
 /* Blocks that are resident together; one is a cluster by itself. */
@@ -596,14 +599,16 @@ void entry()
 
 unsigned char *add_shared(Block &b, const void *key, size_t bytes)
 {
-  const size_t most = dynamic_limit(running->kernel) > SHARED_DEFAULT ? SHARED_OPTIN : SHARED_DEFAULT;
+  const size_t most    = dynamic_limit(running->kernel) > SHARED_DEFAULT ? SHARED_OPTIN : SHARED_DEFAULT;
+  unsigned     address = SHARED_FIRST;
   void        *data;
 
   b.shared_bytes += bytes;
   if (b.shared_bytes > most) fail("it asks for %zu bytes of shared memory, of which there are %zu", b.shared_bytes, most);
   if (posix_memalign(&data, 256, bytes)) fail("no memory");
   memset(data, fill_byte(), bytes);
-  b.shared.push_back({key, (unsigned char *)data, bytes});
+  if (!b.shared.empty()) address = (b.shared.back().address + (unsigned)b.shared.back().bytes + 2 * SHARED_GAP - 1) / SHARED_GAP * SHARED_GAP;
+  b.shared.push_back({key, (unsigned char *)data, bytes, address});
   return (unsigned char *)data;
 }
 
@@ -928,11 +933,14 @@ void *dynamic_shared()
   return b.shared[0].data;
 }
 
-/* 32 bits of the address, which are enough within one block's variables. */
+/*
+   An address in the block's shared memory, where variables stand one behind the other. 32 bits of p would not do: two
+   variables far from each other may have the same ones, as with AddressSanitizer they often do.
+*/
 unsigned shared_address(const void *p)
 {
   for (const SharedVariable &s : current->warp->block->shared) {
-    if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return (unsigned)(uintptr_t)p;
+    if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return s.address + (unsigned)((const unsigned char *)p - s.data);
   }
   fail("%p is no address in the shared memory of this block", p);
 }
@@ -940,7 +948,7 @@ unsigned shared_address(const void *p)
 void *shared_pointer(unsigned address)
 {
   for (const SharedVariable &s : current->warp->block->shared) {
-    const unsigned offset = address - (unsigned)(uintptr_t)s.data;
+    const unsigned offset = address - s.address;
 
     if (offset < s.bytes) return s.data + offset;
   }

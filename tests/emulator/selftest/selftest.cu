@@ -184,6 +184,45 @@ __global__ void shared_kernel(int *out)
                              (values[t] != 63.0 - t);
 }
 
+/*
+   What PTX finds where it is given the address of a shared variable, of which there are some of very different sizes, so
+   that they come from different places of the host's memory.
+*/
+__global__ void addresses_kernel(int *out)
+{
+  extern __shared__ __align__(16) unsigned char dynamic[];
+  __shared__ int                                one, few[50], some[500], many[2000];
+  int *const                                    first[] = {(int *)dynamic, &one, few, some, many};
+  const int                                     count[] = {7500, 1, 50, 500, 2000};
+  const int                                     t       = threadIdx.x;
+
+  for (int v = 0; v < 5; v++) {
+    for (int k = t; k < count[v]; k += blockDim.x) first[v][k] = 10000 * v + k;
+  }
+  __syncthreads();
+  int wrong = 0;
+  for (int v = 0; v < 5; v++) {
+    for (int k = t; k < count[v]; k += blockDim.x) wrong += load_acquire_shared(first[v] + k) != 10000 * v + k;
+  }
+  for (int v = 0; v < 5; v++) {
+    for (int k = t; k < count[v]; k += blockDim.x) store_release_shared(first[v] + k, -10000 * v - k);
+  }
+  __syncthreads();
+  for (int v = 0; v < 5; v++) {
+    for (int k = t; k < count[v]; k += blockDim.x) wrong += first[v][k] != -10000 * v - k;
+  }
+  if (wrong) atomicAdd(out + blockIdx.x, wrong);
+}
+
+void test_addresses()
+{
+  Array<int> out(20, 0);
+
+  addresses_kernel<<<20, 64, 7500 * sizeof(int)>>>(out.data);
+  CALL(cudaGetLastError());
+  for (int wrong : out.host()) CHECK(wrong == 0);
+}
+
 /* A grid and blocks in three dimensions, and arguments converted as by a call. */
 __global__ void dimensions_kernel(long long add, double scale, long long *out)
 {
@@ -470,6 +509,18 @@ __global__ void much_shared(int *flag)
   flag[0]                              = 1;
 }
 
+/* An address behind a variable names no other one. */
+__global__ void behind_shared(int *flag)
+{
+  __shared__ double first[4], second[4];
+
+  first[threadIdx.x % 4] = second[threadIdx.x % 4] = 1.0;
+  __syncthreads();
+  double v = 0.0;
+  load_shared_if(true, shared_address(first) + 4 * sizeof(double), &v);
+  flag[0] = (int)v;
+}
+
 /* Blocks of a cluster hand a number round, each through the shared memory of the next; then all meet. */
 __global__ void cluster_kernel(int *out)
 {
@@ -545,6 +596,7 @@ bool run_faulty(const char *name)
   RUN(misaligned, 1, 1)
   RUN(out_of_bounds, 1, 32)
   RUN(out_of_shared, 1, 32)
+  RUN(behind_shared, 1, 32)
   RUN(much_shared, 1, 32)
   if (!strcmp(name, "ended_block")) {
     Array<int> flag(8, 0);
@@ -602,6 +654,7 @@ int main(int argc, char **argv)
   test_shuffles<long long>();
   test_warps();
   test_blocks();
+  test_addresses();
   test_clusters();
   test_atomics();
   test_rest();
