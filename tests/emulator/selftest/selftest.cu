@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 #include <cub/cub.cuh>
+#include "async.cuh"
 #include "cluster.cuh"
 #include "memory_order.cuh"
 
@@ -221,6 +222,64 @@ void test_addresses()
   addresses_kernel<<<20, 64, 7500 * sizeof(int)>>>(out.data);
   CALL(cudaGetLastError());
   for (int wrong : out.host()) CHECK(wrong == 0);
+}
+
+/*
+   One warp brings numbers, chunk by chunk, the other one takes them: phases of barriers that wait for all lanes, and
+   for the bytes of a copy of one lane or what each lane has copied. With two buffers, which take turns.
+*/
+__global__ void barriers_kernel(const double *in, int chunks, double *out)
+{
+  extern __shared__ __align__(16) unsigned char dynamic[];
+  __shared__ Barrier                            full[2], empty[2];
+  const int                                     lane = threadIdx.x & 31;
+
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < 2; k++) {
+      barrier_begin(&full[k], 32);
+      barrier_begin(&empty[k], 32);
+    }
+  }
+  fence_copies();
+  __syncthreads();
+  for (int q = 0; q < chunks; q++) {
+    double *const buffer = (double *)dynamic + q % 2 * 64;
+    const int     parity = q / 2 % 2;
+
+    if (threadIdx.x < 32) {
+      if (q >= 2) barrier_wait(&empty[q % 2], parity ^ 1);
+      if (lane == 0) {
+        barrier_expect(&full[q % 2], 32 * (int)sizeof(double));
+        copy_bulk(buffer, in + 64 * q, 32 * (int)sizeof(double), &full[q % 2]);
+      }
+      buffer[32 + lane] = -1.0;
+      copy_if(lane % 2, buffer + 32 + lane, in + 64 * q + 32 + lane);
+      barrier_arrive_copied(&full[q % 2]);
+    } else {
+      barrier_wait(&full[q % 2], parity);
+      out[64 * q + lane]      = buffer[31 - lane];
+      out[64 * q + 32 + lane] = buffer[63 - lane];
+      barrier_arrive(&empty[q % 2]);
+    }
+  }
+}
+
+void test_barriers()
+{
+  constexpr int       chunks = 7;
+  std::vector<double> numbers(64 * chunks);
+  for (int k = 0; k < 64 * chunks; k++) numbers[k] = k;
+  Array<double> in(numbers), out(64 * chunks, 0.0);
+
+  barriers_kernel<<<1, 64, 128 * sizeof(double)>>>(in.data, chunks, out.data);
+  CALL(cudaGetLastError());
+  const std::vector<double> h = out.host();
+  for (int q = 0; q < chunks; q++) {
+    for (int lane = 0; lane < 32; lane++) {
+      CHECK(h[64 * q + lane] == 64 * q + 31 - lane);
+      CHECK(h[64 * q + 32 + lane] == (lane % 2 ? -1.0 : 64 * q + 63 - lane));
+    }
+  }
 }
 
 /* A grid and blocks in three dimensions, and arguments converted as by a call. */
@@ -509,6 +568,33 @@ __global__ void much_shared(int *flag)
   flag[0]                              = 1;
 }
 
+/* The barrier waits for bytes alone, and yet there is one arrival more. */
+__global__ void arrival_too_many(int *flag)
+{
+  __shared__ Barrier barrier;
+
+  if (threadIdx.x == 0) {
+    barrier_begin(&barrier, 32);
+    barrier_expect(&barrier, 16);
+  }
+  __syncthreads();
+  barrier_arrive(&barrier);
+  if (threadIdx.x == 7) barrier_arrive(&barrier);
+  flag[0] = 1;
+}
+
+/* One lane never arrives, and all wait. */
+__global__ void missing_arrival(int *flag)
+{
+  __shared__ Barrier barrier;
+
+  if (threadIdx.x == 0) barrier_begin(&barrier, 32);
+  __syncthreads();
+  if (threadIdx.x) barrier_arrive(&barrier);
+  barrier_wait(&barrier, 0);
+  flag[0] = 1;
+}
+
 /* An address behind a variable names no other one. */
 __global__ void behind_shared(int *flag)
 {
@@ -597,6 +683,8 @@ bool run_faulty(const char *name)
   RUN(out_of_bounds, 1, 32)
   RUN(out_of_shared, 1, 32)
   RUN(behind_shared, 1, 32)
+  RUN(arrival_too_many, 1, 32)
+  RUN(missing_arrival, 1, 32)
   RUN(much_shared, 1, 32)
   if (!strcmp(name, "ended_block")) {
     Array<int> flag(8, 0);
@@ -655,6 +743,7 @@ int main(int argc, char **argv)
   test_warps();
   test_blocks();
   test_addresses();
+  test_barriers();
   test_clusters();
   test_atomics();
   test_rest();
