@@ -89,8 +89,8 @@ static PetscErrorCode TestLevels(const Case *c, const char *name, SyncILUAnalysi
 
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s of %s", SyncILUAnalyses[analysis], k ? "U" : "L", name));
     PetscCall(SyncILUHostLevels(n, ptr, col, (PetscBool)!k, want, &nlevels, &width));
-    if (analysis == SYNCILU_ANALYSIS_ALAP || (k && room.plan.reversed)) PetscCall(SyncILUHostLevelsLate(n, ptr, col, (PetscBool)!k, nlevels, want));
     PetscCall(PlanGetLevels(&room.plan, part, &level, &levels));
+    if (room.plan.late || (k && room.plan.reversed)) PetscCall(SyncILUHostLevelsLate(n, ptr, col, (PetscBool)!k, nlevels, want));
     CHECK(levels == nlevels, "%s: %d levels, the host counts %" PetscInt_FMT, what, levels, nlevels);
     PetscCall(OrderCreate(&room.plan, &room.plan.memory, part, level, levels, 0, &order));
     PetscCall(DeviceReadBack(room.plan.stream, &widest, room.plan.widths + k, sizeof(widest)));
