@@ -2,7 +2,7 @@
    The order in which rows are handed out: their levels, and sorting by them.
 */
 #include "order.h"
-#include "launch.cuh"
+#include "one_block.cuh"
 #include "tuning.h"
 #include <cub/cub.cuh>
 
@@ -326,6 +326,15 @@ __global__ void level_widths_kernel(int levels, const int *__restrict__ start, i
   if ((threadIdx.x & 31) == 0) atomicMax(width, w);
 }
 
+/* Offsets of lengths in their place, and behind them the sum; of at most SYNCILU_ONE_BLOCK_ROWS. */
+__global__ void __launch_bounds__(ONE_BLOCK) offsets_kernel(int n, int *length)
+{
+  const int sum = offsets_in_block(
+    n, [=](int p) { return length[p]; }, [=](int p, int offset) { length[p] = offset; });
+
+  if (threadIdx.x == ONE_BLOCK - 1) length[n] = sum;
+}
+
 __global__ void level_counts_kernel(int n, const int *__restrict__ level, int *count)
 {
   const long long i = global_thread();
@@ -472,6 +481,16 @@ cudaError_t SyncILUKernelGather(int n, const int *table, const int *index, int *
 
 cudaError_t SyncILUKernelOffsets(void *workspace, size_t *bytes, int n, int *length, cudaStream_t stream)
 {
-  /* length[n] is read, and its value used by nobody */
+  if (n <= SYNCILU_ONE_BLOCK_ROWS) {
+    if (workspace) offsets_kernel<<<1, ONE_BLOCK, 0, stream>>>(n, length);
+    else *bytes = 0;
+    return cudaGetLastError();
+  }
+  if (workspace) {
+    /* it is read, and its value used by nobody */
+    const cudaError_t err = cudaMemsetAsync(length + n, 0, sizeof(*length), stream);
+
+    if (err != cudaSuccess) return err;
+  }
   return cub::DeviceScan::ExclusiveSum(workspace, *bytes, length, length, n + 1, stream);
 }

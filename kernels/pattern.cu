@@ -42,7 +42,10 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
   int                lower = 0, upper = 0, entries = 0, listed = 0, heavy = 0;
   unsigned long long sum = 0;
   __shared__ int     place[ROWS]; /* of the diagonal in a long row */
+  __shared__ int     over[2 * SYNCILU_LENGTHS];
 
+  if (threadIdx.x < 2 * SYNCILU_LENGTHS) over[threadIdx.x] = 0;
+  __syncthreads();
   for (long long first = (long long)blockIdx.x * ROWS; first < n; first += (long long)gridDim.x * ROWS) {
     const int  i     = (int)min(first + threadIdx.x / ROW_LANES, (long long)n - 1);
     const bool mine  = first + threadIdx.x / ROW_LANES < n;
@@ -88,6 +91,10 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
     lower = max(lower, here - 1);
     upper = max(upper, end - begin - here);
     if (sub == 0 && here > 1) sum += here - 1;
+    for (int k = 0, most = SYNCILU_POLLS; k < SYNCILU_LENGTHS && most < end - begin; k++, most *= 2) {
+      if (sub == 0 && here - 1 > most) atomicAdd(over + k, 1);
+      if (sub == 0 && end - begin - here > most) atomicAdd(over + SYNCILU_LENGTHS + k, 1);
+    }
   }
   /* one atomic operation a block and counter */
   typedef cub::BlockReduce<int, SYNCILU_BLOCK>                Max;
@@ -116,6 +123,8 @@ __global__ void rows_kernel(int n, int most, const int *__restrict__ ptr, const 
     atomicAdd(&counts->entries, total);
     if (count) atomicAdd(&counts->heavy, count);
   }
+  /* the barriers above are behind the last of these */
+  if (threadIdx.x < 2 * SYNCILU_LENGTHS && over[threadIdx.x]) atomicAdd(&counts->over[0][0] + threadIdx.x, over[threadIdx.x]);
 }
 
 /*
@@ -424,28 +433,28 @@ __global__ void transpose_keys_kernel(SyncILUDevicePattern p, bool lower, int *_
   }
 }
 
+/* The row of each entry. */
+__global__ void entry_rows_kernel(SyncILUDevicePattern p, int *__restrict__ row)
+{
+  const long long t = global_thread();
+  const int       i = (int)(t / ROW_LANES);
+
+  if (t / ROW_LANES >= p.n) return;
+  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) row[e] = i;
+}
+
 /*
    From the sorted keys, where each row of the transpose begins and the column of each of its entries. Every
    row looks for its beginning itself: many rows may be empty, and one entry would have all those before its
    own to write.
 */
-__global__ void transpose_rows_kernel(SyncILUDevicePattern p, int entries, const int *__restrict__ key, const int *__restrict__ src, int *__restrict__ ptr,
-                                      int *__restrict__ col)
+__global__ void transpose_rows_kernel(SyncILUDevicePattern p, int entries, const int *__restrict__ key, const int *__restrict__ row,
+                                      const int *__restrict__ src, int *__restrict__ ptr, int *__restrict__ col)
 {
   const long long t = global_thread();
 
   if (t <= p.n) ptr[t] = first_not_less(key, entries, (int)t);
-  if (t < entries) {
-    int lo = 0, hi = p.n - 1;
-
-    while (lo < hi) { /* the last row that begins at or before src[t] */
-      const int mid = lo + (hi - lo + 1) / 2;
-
-      if (p.ptr[mid] <= src[t]) lo = mid;
-      else hi = mid - 1;
-    }
-    col[t] = lo;
-  }
+  if (t < entries) col[t] = row[src[t]];
 }
 
 __global__ void map_kernel(SyncILUDevicePattern p, const int *__restrict__ row, const int *__restrict__ col, const int *__restrict__ aptr,
@@ -523,7 +532,10 @@ cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevice
   if (err != cudaSuccess) return err;
   err = cudaMemcpyAsync(src, from, (size_t)entries * sizeof(int), cudaMemcpyDeviceToDevice, stream);
   if (err != cudaSuccess) return err;
-  LAUNCH(transpose_rows_kernel, (entries > p.n ? (long long)entries : p.n) + 1, stream, p, entries, sorted, from, ptr, col);
+  /* the keys as they came are needed no more */
+  if (p.n) entry_rows_kernel<<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, key);
+  CHECK_LAUNCH();
+  LAUNCH(transpose_rows_kernel, (entries > p.n ? (long long)entries : p.n) + 1, stream, p, entries, sorted, key, from, ptr, col);
 }
 
 cudaError_t SyncILUKernelMap(SyncILUDevicePattern p, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t stream)

@@ -226,12 +226,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   else latest[p] = l;
 }
 
-/* The levels of a run, rounded up to what blocks of threads deal. */
-SYNCILU_HOST_DEVICE inline int levels_dealt(const SyncILURuns &runs, int r)
+/* The levels of a run, rounded up to those that a block of threads deals. */
+SYNCILU_HOST_DEVICE inline int levels_dealt(const SyncILURuns &runs, int r, int each)
 {
   const int levels = runs.level[r + 1] - runs.level[r];
 
-  return (levels + SYNCILU_CLUSTER_LEVELS_DEALT - 1) / SYNCILU_CLUSTER_LEVELS_DEALT * SYNCILU_CLUSTER_LEVELS_DEALT;
+  return (levels + each - 1) / each * each;
 }
 
 /* Sixteen counts of up to 32, a byte each. */
@@ -272,21 +272,22 @@ struct __align__(16) Counts
    them is in two places in turn, so that nobody waits for those who still read. What the next level needs of memory
    is asked for a level ahead, and the blocks of the last rows are in shared memory.
 */
-__global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL) deal_kernel(SyncILURuns runs, int lanes, const int *__restrict__ start, const int *__restrict__ row,
-                                                                    const int *__restrict__ latest, int *block, int *__restrict__ key)
+__global__ void __launch_bounds__(SYNCILU_CLUSTER_DEAL)
+  deal_kernel(SyncILURuns runs, int each, int lanes, const int *__restrict__ start, const int *__restrict__ row, const int *__restrict__ latest, int *block,
+              int *__restrict__ key)
 {
   constexpr int            DEALERS = SYNCILU_CLUSTER_DEAL / 32, NOBODY = BLOCKS, RECENT = 1 << 15;
   const int                lane = threadIdx.x & 31, warp = threadIdx.x >> 5, slice = 32 >> lanes;
   const unsigned           before = (1u << lane) - 1;
   __shared__ Counts        wish[2][BLOCKS + 1], left[2]; /* rows of each warp that want to go to a block, and that found no room */
   __shared__ int           has[2][BLOCKS];
-  __shared__ unsigned char recent[RECENT];                                                       /* of the last positions */
-  int                      r = runs.wide, from = (int)blockIdx.x * SYNCILU_CLUSTER_LEVELS_DEALT; /* its run, and its first level there */
+  __shared__ unsigned char recent[RECENT];                               /* of the last positions */
+  int                      r = runs.wide, from = (int)blockIdx.x * each; /* its run, and its first level there */
   static_assert(DEALERS <= 16 && (BLOCKS & (BLOCKS - 1)) == 0, "a byte a warp, a binary search among the blocks");
 
-  for (; from >= levels_dealt(runs, r); r += 2) from -= levels_dealt(runs, r);
+  for (; from >= levels_dealt(runs, r, each); r += 2) from -= levels_dealt(runs, r, each);
   from += runs.level[r];
-  const int levels = runs.level[r + 1], stop = min(from + SYNCILU_CLUSTER_LEVELS_DEALT, levels);
+  const int levels = runs.level[r + 1], stop = min(from + each, levels);
   const int begin = start[from];
   int       first = begin, end = start[from + 1], after = start[min(from + 2, levels)];
   int       p = begin + (int)threadIdx.x, with = p < end ? latest[p] : -1, own = p < end ? row[p] : 0;
@@ -455,11 +456,13 @@ cudaError_t SyncILUKernelClusterLatest(SyncILUDeviceTriangle t, SyncILURuns runs
 cudaError_t SyncILUKernelClusterDeal(SyncILURuns runs, int lanes, const int *start, const int *row, const int *latest, int *block, int *key,
                                      cudaStream_t stream)
 {
-  int levels = 0;
+  const int all = runs.level[runs.count], some = all / SYNCILU_CLUSTER_DEAL_BLOCKS, least = SYNCILU_CLUSTER_LEVELS_DEALT / 4;
+  const int each   = some < least ? least : some < SYNCILU_CLUSTER_LEVELS_DEALT ? some : SYNCILU_CLUSTER_LEVELS_DEALT;
+  int       levels = 0;
 
-  for (int r = runs.wide; r < runs.count; r += 2) levels += levels_dealt(runs, r);
+  for (int r = runs.wide; r < runs.count; r += 2) levels += levels_dealt(runs, r, each);
   if (!levels) return cudaSuccess;
-  deal_kernel<<<blocks_for(levels, SYNCILU_CLUSTER_LEVELS_DEALT), SYNCILU_CLUSTER_DEAL, 0, stream>>>(runs, lanes, start, row, latest, block, key);
+  deal_kernel<<<blocks_for(levels, each), SYNCILU_CLUSTER_DEAL, 0, stream>>>(runs, each, lanes, start, row, latest, block, key);
   return cudaGetLastError();
 }
 

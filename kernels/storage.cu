@@ -3,7 +3,7 @@
 */
 #include "storage.h"
 #include "entries.cuh"
-#include "launch.cuh"
+#include "one_block.cuh"
 #include "tuning.h"
 #include <cub/cub.cuh>
 
@@ -112,6 +112,77 @@ __global__ void slice_first_kernel(SyncILUDeviceTriangle t, const int *__restric
   if (p == t.n - 1) *count = index[p] + flag[p];
 }
 
+constexpr int GROUP = 8; /* a bit above the logarithm of the lanes */
+
+/* For one block: of each position the lanes of its row, and in the next bit whether a group begins there. */
+__global__ void group_codes_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, const int *__restrict__ key, int bits, int lanes, int limit,
+                                   unsigned char *__restrict__ code)
+{
+  const long long p = global_thread();
+
+  if (p >= t.n) return;
+  const int  own    = lanes_of(t, order[p], lanes, limit);
+  const bool begins = p == 0 || (key && key[p] >> bits != key[p - 1] >> bits) || own != lanes_of(t, order[p - 1], lanes, limit);
+  code[p]           = (unsigned char)(own | (begins ? GROUP : 0));
+}
+
+/*
+   What the next three kernels do, and slice_rows_kernel, for at most SYNCILU_ONE_BLOCK_ROWS rows. Each warp goes through
+   its positions three times: for the last group that begins in them, for the slices, which begin at every so many
+   positions of a group, and to write these.
+*/
+__global__ void __launch_bounds__(ONE_BLOCK) slices_kernel(int n, const unsigned char *__restrict__ code, SyncILUSlice *slice, int *count)
+{
+  __shared__ unsigned begins[SYNCILU_ONE_BLOCK_ROWS / 32]; /* slices, a bit a position */
+  __shared__ int      all;
+  const int           lane = threadIdx.x & 31, first = first_of_warp(n), end = end_of_warp(n);
+  int                 start = 0, found = 0;
+
+  each_of_warp(
+    first, end, [&](int p) { return (int)code[p]; },
+    [&](int q, int own) {
+      const unsigned some = __ballot_sync(FULL, (own & GROUP) != 0);
+
+      if (some) start = q + 31 - __clz((int)some);
+    });
+  start = of_warps_before(start, 0, [](int a, int b) { return max(a, b); });
+  each_of_warp(
+    first, end, [&](int p) { return (int)code[p]; },
+    [&](int q, int own) {
+      const unsigned groups = __ballot_sync(FULL, (own & GROUP) != 0), mine = groups & (0xffffffffu >> (31 - lane));
+      const int      from = mine ? q + 31 - __clz((int)mine) : start;
+      const unsigned some = __ballot_sync(FULL, q + lane < end && (q + lane - from) % (32 >> (own & 7)) == 0);
+
+      if (groups) start = q + 31 - __clz((int)groups);
+      if (lane == 0) begins[q / 32] = some;
+      found += __popc(some);
+    });
+  int at = of_warps_before(found, 0, [](int a, int b) { return a + b; });
+  if (threadIdx.x == ONE_BLOCK - 1) {
+    all    = at + found;
+    *count = all;
+  }
+  each_of_warp(
+    first, end, [&](int p) { return (int)code[p]; },
+    [&](int q, int own) {
+      const unsigned some = begins[q / 32];
+
+      if (some >> lane & 1) {
+        SyncILUSlice s;
+
+        s.offset = 0;
+        s.first  = q + lane;
+        s.width  = 0;
+        s.shape  = own & 7;
+
+        slice[at + __popc(some & ((1u << lane) - 1))] = s;
+      }
+      at += __popc(some);
+    });
+  __syncthreads(); /* slices that other warps have written */
+  for (int s = threadIdx.x; s < all; s += ONE_BLOCK) slice[s].shape |= ((s + 1 < all ? slice[s + 1].first : n) - slice[s].first) << 3;
+}
+
 /* A slice ends where the next one begins. */
 __global__ void slice_rows_kernel(int n, int slices, SyncILUSlice *slice)
 {
@@ -121,22 +192,48 @@ __global__ void slice_rows_kernel(int n, int slices, SyncILUSlice *slice)
   slice[s].shape |= ((s + 1 < slices ? slice[s + 1].first : n) - slice[s].first) << 3;
 }
 
+/* How wide the slice of this warp is; into the slice, and as what it adds to the offsets. */
+__device__ __forceinline__ int slice_width(const SyncILUDeviceTriangle &t, const int *__restrict__ order, bool packed, SyncILUSlice *slice)
+{
+  const int          lane  = threadIdx.x & 31;
+  const SyncILUSlice d     = *slice;
+  const int          lanes = 1 << (d.shape & 7), rows = d.shape >> 3;
+  const int          w = __reduce_max_sync(FULL, lane < rows ? (length(t, order[d.first + lane]) + lanes - 1) / lanes : 0);
+
+  __syncwarp(); /* all lanes have read the slice */
+  if (lane == 0) slice->width = w;
+  return packed ? w * (packed_lanes(d) / SYNCILU_PACK) : w;
+}
+
 __global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, bool packed, int slices, SyncILUSlice *slice,
                                     int *__restrict__ width)
 {
-  const long long s    = global_thread() >> 5;
-  const int       lane = threadIdx.x & 31;
+  const long long s = global_thread() >> 5;
 
   if (s >= slices) return;
-  const SyncILUSlice d     = slice[s];
-  const int          lanes = 1 << (d.shape & 7), rows = d.shape >> 3;
-  int                w = 0;
-  if (lane < rows) w = (length(t, order[d.first + lane]) + lanes - 1) / lanes;
-  for (int o = 16; o; o >>= 1) w = max(w, __shfl_xor_sync(FULL, w, o));
-  if (lane == 0) {
-    slice[s].width = w;
-    width[s]       = packed ? w * (packed_lanes(d) / SYNCILU_PACK) : w;
+  const int w = slice_width(t, order, packed, slice + s);
+  if ((threadIdx.x & 31) == 0) width[s] = w;
+}
+
+/* For so few slices that it does not matter that most warps have none; offset is where the next kernel looks. */
+__global__ void few_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, bool packed, SyncILUSlice *slice, const int *__restrict__ slices)
+{
+  const int all = *slices;
+
+  for (long long s = global_thread() >> 5; s < all; s += all_threads() >> 5) {
+    const int w = slice_width(t, order, packed, slice + s);
+
+    if ((threadIdx.x & 31) == 0) slice[s].offset = w;
   }
+}
+
+/* Offsets in place of the widths that are there; count has the slices, and gets the sum of the widths behind. */
+__global__ void __launch_bounds__(ONE_BLOCK) few_offsets_kernel(SyncILUSlice *slice, int *count)
+{
+  const int sum = offsets_in_block(
+    *count, [=](int s) { return slice[s].offset; }, [=](int s, int offset) { slice[s].offset = offset; });
+
+  if (threadIdx.x == ONE_BLOCK - 1) count[1] = sum;
 }
 
 __global__ void slice_offsets_kernel(int slices, SyncILUSlice *slice, const int *__restrict__ offset)
@@ -344,6 +441,10 @@ cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTri
   size_t      scan_bytes = 0, sum_bytes = 0;
   cudaError_t err;
 
+  if (!workspace && t.n <= SYNCILU_ONE_BLOCK_ROWS) {
+    *bytes = (size_t)t.n;
+    return cudaSuccess;
+  }
   if (!workspace) {
     err = cub::DeviceScan::InclusiveScan(nullptr, scan_bytes, start, start, cuda::maximum<int>(), t.n, stream);
     if (err == cudaSuccess) err = cub::DeviceScan::ExclusiveSum(nullptr, sum_bytes, start, index, t.n, stream);
@@ -351,6 +452,14 @@ cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTri
     return err;
   }
   if (!t.n) return cudaMemsetAsync(count, 0, sizeof(*count), stream);
+  if (t.n <= SYNCILU_ONE_BLOCK_ROWS) {
+    unsigned char *const code = (unsigned char *)workspace;
+
+    group_codes_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, order, key, bits, lanes, limit, code);
+    CHECK_LAUNCH();
+    slices_kernel<<<1, ONE_BLOCK, 0, stream>>>(t.n, code, slice, count);
+    return cudaGetLastError();
+  }
   scan_bytes          = *bytes - 2 * array;
   const unsigned grid = blocks_for(t.n, SYNCILU_BLOCK);
   void *const    temp = (char *)workspace + 2 * array;
@@ -368,6 +477,7 @@ cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTri
 
 cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *slice, cudaStream_t stream)
 {
+  if (n <= SYNCILU_ONE_BLOCK_ROWS) return cudaSuccess; /* slices_kernel has done it */
   LAUNCH(slice_rows_kernel, slices, stream, n, slices, slice);
 }
 
@@ -379,6 +489,14 @@ cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle t, const int *order, 
 cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *slice, cudaStream_t stream)
 {
   LAUNCH(slice_offsets_kernel, slices, stream, slices, slice, offset);
+}
+
+cudaError_t SyncILUKernelSliceStorage(SyncILUDeviceTriangle t, const int *order, int packed, SyncILUSlice *slice, int *count, cudaStream_t stream)
+{
+  few_widths_kernel<<<t.n ? few_blocks_for(8ll * t.n) : 1, SYNCILU_BLOCK, 0, stream>>>(t, order, packed != 0, slice, count);
+  CHECK_LAUNCH();
+  few_offsets_kernel<<<1, ONE_BLOCK, 0, stream>>>(slice, count);
+  return cudaGetLastError();
 }
 
 cudaError_t SyncILUKernelLongSlices(SyncILUDeviceTriangle t, const int *order, int limit, int slices, SyncILUSlice *slice, cudaStream_t stream)

@@ -17,7 +17,6 @@ extern cudaError_t SyncILUKernelRowLengths(SyncILUDeviceTriangle, int *length, c
 extern cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle, int *longest, cudaStream_t);
 
 /* Adds to over[k] the rows with more than SYNCILU_POLLS << k entries, for k below SYNCILU_LENGTHS. */
-#define SYNCILU_LENGTHS 6
 extern cudaError_t SyncILUKernelLengths(SyncILUDeviceTriangle, int *over, cudaStream_t);
 
 /*
@@ -40,6 +39,12 @@ extern cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDe
 extern cudaError_t SyncILUKernelSliceRows(int n, int slices, SyncILUSlice *, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *order, int packed, int slices, SyncILUSlice *, int *width, cudaStream_t);
 extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *, cudaStream_t);
+
+/*
+   The same for at most SYNCILU_ONE_BLOCK_ROWS rows before the host knows how many slices there are: count[0] has it,
+   and count[1] gets the sum of the widths.
+*/
+extern cudaError_t SyncILUKernelSliceStorage(SyncILUDeviceTriangle, const int *order, int packed, SyncILUSlice *, int *count, cudaStream_t);
 
 /*
    The tasks of a solve, where rows of more than so many entries a lane have several: Counts for each slice,

@@ -351,10 +351,26 @@
 #define SYNCILU_SHARED_BYTES 48128
 
 /*
-   Bytes of device memory that are kept for the next analysis when one ends: to map memory takes longer than
-   many analyses.
+   Bytes of device memory that are kept for the next analysis when one ends, or one of so many parts of the
+   device's, if that is more: to map memory takes longer than many analyses, of large matrices too.
 */
-#define SYNCILU_KEEP (64 << 20)
+#define SYNCILU_KEEP       (64 << 20)
+#define SYNCILU_KEEP_PARTS 128
+
+/* Rows, or items of a scan, that one block takes alone in place of several launches of many (kernels/one_block.cuh). */
+#if !defined(SYNCILU_ONE_BLOCK_ROWS)
+  #define SYNCILU_ONE_BLOCK_ROWS 65536
+#endif
+
+/*
+   Bytes of the room that an analysis takes for its small temporaries, of which so many at least fit it: an allocation
+   takes about as long as a launch. Pieces begin at multiples of the last one, as those of the runtime.
+*/
+#if !defined(SYNCILU_ROOM)
+  #define SYNCILU_ROOM (8 << 20)
+#endif
+#define SYNCILU_ROOM_PIECES 16
+#define SYNCILU_ROOM_ALIGN  256
 
 /*
    What plan and factor may hold with the default strategies, in multiples of the bytes of the matrix in CSR;
@@ -440,8 +456,8 @@
    One row of so many is looked at to see whether lists of updates would be too large by far, where there are
    so many rows.
 */
-#define SYNCILU_SAMPLE      16
-#define SYNCILU_SAMPLE_ROWS 50000
+#define SYNCILU_SAMPLE      32
+#define SYNCILU_SAMPLE_ROWS 80000
 
 /*
    Entries of a row that its first lane waits for last, of the SYNCILU_LATE that are known: where values come
@@ -457,8 +473,10 @@
    Solve strategy cluster: blocks of the cluster, warps of a block that solve for rows, positions of a segment
    of the ring, of which a block has four in shared memory; threads of a block that deals rows, and the levels
    which it deals. On an H200, with 16 levels instead of 64 a solve takes 1.02 times as long in the mean, and
-   the analysis of a narrow matrix 0.1 of 1 ms less; 32 lie between.
+   the analysis of a narrow matrix 0.1 of 1 ms less; 32 lie between. Where there are fewer levels than for so many
+   blocks, each deals fewer, down to a quarter.
 */
+#define SYNCILU_CLUSTER_DEAL_BLOCKS 16
 #if !defined(SYNCILU_CLUSTER_BLOCKS)
   #define SYNCILU_CLUSTER_BLOCKS       16
   #define SYNCILU_CLUSTER_WARPS        15

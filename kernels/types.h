@@ -88,15 +88,19 @@ typedef struct {
   const void         *divisor;
 } SyncILUDeviceRows;
 
+/* So many lengths of rows count, SYNCILU_POLLS << k for k below that. */
+#define SYNCILU_LENGTHS 6
+
 /* What a look through the rows of a matrix counts. */
 typedef struct {
-  int                irregular;      /* the first row with columns out of order or range; INT_MAX before */
-  int                missing;        /* the first row without diagonal; INT_MAX before */
-  int                longest_row;    /* most entries of a row; this and all below are zero before */
-  int                longest_listed; /* of those that are not long */
-  int                heavy;          /* rows of more than SYNCILU_LIST_MOST entries */
-  int                longest[2];     /* most entries of a row of L and of U */
-  unsigned long long entries;        /* of L */
+  int                irregular;                /* the first row with columns out of order or range; INT_MAX before */
+  int                missing;                  /* the first row without diagonal; INT_MAX before */
+  int                longest_row;              /* most entries of a row; this and all below are zero before */
+  int                longest_listed;           /* of those that are not long */
+  int                heavy;                    /* rows of more than SYNCILU_LIST_MOST entries */
+  int                longest[2];               /* most entries of a row of L and of U */
+  int                over[2][SYNCILU_LENGTHS]; /* rows of L and of U with more than SYNCILU_POLLS << k entries */
+  unsigned long long entries;                  /* of L */
 } SyncILUDeviceCounts;
 
 /* What of a pattern decides how it is planned. */

@@ -37,7 +37,11 @@
 
 /* device.c: the device of this process, the memory of its engines. */
 
-/* Pieces of device memory that are released together. */
+/*
+   Pieces of device memory that are released together. A list may keep room for its small pieces, which come and go
+   in an analysis by the dozen: one allocation for all of them. The last piece is released first, so that what is in
+   use of the room is its beginning.
+*/
 typedef struct {
   struct {
     void  *pointer;
@@ -45,6 +49,8 @@ typedef struct {
   } * piece;
   int        n, max;
   PetscInt64 bytes;
+  size_t     room, used; /* bytes of the room, 0: the list has none; and those in use */
+  char      *shared;     /* the room; NULL: not taken yet */
 } DeviceMemory;
 
 PETSC_INTERN PetscErrorCode DeviceAvailable(PetscBool *, char *, size_t);
@@ -116,11 +122,10 @@ struct _Plan {
   PetscBool               symmetric; /* the pattern is, as far as that was asked */
   /* U may be taken in the order of L from its end, which is by latest levels */
   PetscBool reversed;
-  PetscBool late;               /* rows are by their latest level */
-  int      *widths;             /* most rows on a level of L and of U, on the device */
-  PetscBool counted[2];         /* these are there */
-  int       levels[2];          /* of L and U; UNKNOWN where nothing needed them */
-  int       lanes[2], polls[2]; /* of EllLanesAtOnce() for L and U; UNKNOWN likewise */
+  PetscBool late;       /* rows are by their latest level */
+  int      *widths;     /* most rows on a level of L and of U, on the device */
+  PetscBool counted[2]; /* these are there */
+  int       levels[2];  /* of L and U; UNKNOWN where nothing needed them */
   /* of L and of U, where auto has found that they suit a cluster; else their count is zero */
   SyncILURuns runs[2];
   /* of the rows of L and U, while planning, until they are asked for */
@@ -225,11 +230,14 @@ PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double,
 PETSC_INTERN PetscErrorCode PlanGetLevels(Plan *, Part, int **, int *);
 PETSC_INTERN PetscErrorCode PlanCountLevels(Plan *);
 PETSC_INTERN void           PlanForgetLevels(Plan *);
+PETSC_INTERN PetscErrorCode OrderSort(Plan *, DeviceMemory *, const int *, int, int, int *, Order *);
 PETSC_INTERN PetscErrorCode OrderCreateByLevel(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderReverse(Plan *, DeviceMemory *, const Order *, Order *);
 PETSC_INTERN PetscErrorCode OrderPositions(Plan *, const Order *, int **);
-PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, int, SyncILUSlice **, int *);
+PETSC_INTERN PetscErrorCode PlanSliceStorage(Plan *, SyncILUDeviceTriangle, const int *, PetscBool, int, SyncILUSlice *, int *);
+PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, int, PetscBool, SyncILUSlice **,
+                                       int *, int *);
 PETSC_INTERN int            OrderThrottle(double, double);
 
 /* levelset.c: rows by level, for strategies that wait for whole levels. */
@@ -349,7 +357,7 @@ PETSC_INTERN PetscInt64     PlanStencilBytes(const Plan *);
 PETSC_INTERN double         PlanLevelWarps(const Plan *, int, double);
 PETSC_INTERN PetscErrorCode PlanMayBeNarrow(Plan *, PetscBool, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanIsNarrow(Plan *, PetscBool, double[2], PetscBool *);
-PETSC_INTERN PetscErrorCode PlanCutLevels(Plan *, const int *, int, int, SyncILURuns *, double[2]);
+PETSC_INTERN PetscErrorCode PlanCutLevels(Plan *, int, int *const[], const int[], const int[], SyncILURuns[], double[][2]);
 PETSC_INTERN PetscErrorCode CutLevels(const int *, int, int, SyncILURuns *, double[2]);
 
 /* strategies.c: the tables of strategies, and the rule that chooses among them. */

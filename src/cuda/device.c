@@ -12,6 +12,7 @@ static struct {
   int           device;
   char          name[256];
   cudaMemPool_t pool;
+  size_t        keep;   /* bytes of the pool that nobody uses */
   cudaStream_t  stream; /* where PETSc has none, or uses no device */
   int           found;  /* 1: there is a device, -1: there is none, 0: not looked for yet */
   char          reason[96];
@@ -109,11 +110,14 @@ static cudaError_t MachineCreate(void)
   struct cudaMemPoolProps props;
   struct cudaDeviceProp   prop;
   uint64_t                keep = UINT64_MAX;
+  size_t                  available, total = 0;
   cudaError_t             err;
 
   memset(&props, 0, sizeof(props));
   err = cudaGetDevice(&machine.device);
   if (err == cudaSuccess) err = cudaGetDeviceProperties(&prop, machine.device);
+  if (err == cudaSuccess) err = cudaMemGetInfo(&available, &total);
+  machine.keep = PetscMax((size_t)SYNCILU_KEEP, total / SYNCILU_KEEP_PARTS);
   if (err == cudaSuccess) err = cudaStreamCreateWithFlags(&machine.stream, cudaStreamNonBlocking);
   if (err == cudaSuccess) err = TransferInitialize();
   props.allocType     = cudaMemAllocationTypePinned;
@@ -242,6 +246,35 @@ PetscErrorCode DeviceView(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* From the pool; NULL where there is not so much memory. */
+static PetscErrorCode Allocate(cudaStream_t stream, size_t bytes, void **pointer)
+{
+  const cudaError_t err = cudaMallocFromPoolAsync(pointer, bytes, machine.pool, stream);
+
+  PetscFunctionBegin;
+  if (err == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    *pointer = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CallCUDA(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the room of a list; NULL where it is full. */
+static PetscErrorCode TakeShared(DeviceMemory *memory, cudaStream_t stream, size_t bytes, void **pointer)
+{
+  const size_t end = memory->used + (bytes + SYNCILU_ROOM_ALIGN - 1) / SYNCILU_ROOM_ALIGN * SYNCILU_ROOM_ALIGN;
+
+  PetscFunctionBegin;
+  if (end > memory->room) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!memory->shared) PetscCall(Allocate(stream, memory->room, (void **)&memory->shared));
+  if (!memory->shared) PetscFunctionReturn(PETSC_SUCCESS);
+  *pointer     = memory->shared + memory->used;
+  memory->used = end;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    DeviceMemoryAlloc - takes a piece of device memory, which the list owns
 
@@ -257,8 +290,6 @@ PetscErrorCode DeviceView(PetscViewer viewer)
 */
 PetscErrorCode DeviceMemoryAlloc(DeviceMemory *memory, cudaStream_t stream, size_t bytes, void *pointer)
 {
-  cudaError_t err;
-
   PetscFunctionBegin;
   *(void **)pointer = NULL;
   if (!bytes) bytes = 1;
@@ -266,13 +297,9 @@ PetscErrorCode DeviceMemoryAlloc(DeviceMemory *memory, cudaStream_t stream, size
     memory->max = 2 * memory->max + 16;
     PetscCall(PetscRealloc((size_t)memory->max * sizeof(*memory->piece), &memory->piece));
   }
-  err = cudaMallocFromPoolAsync((void **)pointer, bytes, machine.pool, stream);
-  if (err == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    *(void **)pointer = NULL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  CallCUDA(err);
+  if (bytes <= memory->room / SYNCILU_ROOM_PIECES) PetscCall(TakeShared(memory, stream, bytes, (void **)pointer));
+  if (!*(void **)pointer) PetscCall(Allocate(stream, bytes, (void **)pointer));
+  if (!*(void **)pointer) PetscFunctionReturn(PETSC_SUCCESS);
   memory->piece[memory->n].pointer = *(void **)pointer;
   memory->piece[memory->n].bytes   = bytes;
   memory->n++;
@@ -285,11 +312,15 @@ PetscErrorCode DeviceMemoryRelease(DeviceMemory *memory, cudaStream_t stream, in
 {
   PetscFunctionBegin;
   while (memory->n > first) {
-    memory->n--;
+    char *const piece = (char *)memory->piece[--memory->n].pointer;
+
     memory->bytes -= (PetscInt64)memory->piece[memory->n].bytes;
-    CallCUDA(cudaFreeAsync(memory->piece[memory->n].pointer, stream));
+    if (memory->shared && piece >= memory->shared && piece < memory->shared + memory->room) memory->used = (size_t)(piece - memory->shared);
+    else CallCUDA(cudaFreeAsync(piece, stream));
   }
   if (!first) {
+    if (memory->shared) CallCUDA(cudaFreeAsync(memory->shared, stream));
+    memory->shared = NULL;
     PetscCall(PetscFree(memory->piece));
     memory->max = 0;
   }
@@ -301,7 +332,7 @@ PetscErrorCode DeviceSettle(cudaStream_t stream)
 {
   PetscFunctionBegin;
   CallCUDA(cudaStreamSynchronize(stream));
-  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, machine.keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,6 +352,12 @@ PetscErrorCode SyncILUCUDAMemory(size_t *used, size_t *held)
   *used = (size_t)bytes[0];
   *held = (size_t)bytes[1];
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The bytes that the pool may hold without need; for tests. */
+size_t SyncILUCUDAMemoryKept(void)
+{
+  return machine.keep;
 }
 
 /* The most bytes that engines have taken at a time since this was asked last; for tests. */

@@ -43,7 +43,7 @@ static PetscErrorCode Create_Adapt(Factorization *f, char why[], size_t len)
     SyncILUDeviceTriangle lower;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
-    PlanCall(PlanSlices(plan, &f->memory, lower, r->order.row, r->order.key, r->order.bits, lanes, INT_MAX, &r->task, &r->tasks));
+    PlanCall(PlanSlices(plan, &f->memory, lower, r->order.row, r->order.key, r->order.bits, lanes, INT_MAX, PETSC_FALSE, &r->task, &r->tasks, NULL));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

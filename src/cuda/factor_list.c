@@ -91,8 +91,8 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     lower.end  = lower.begin + 1;
     lower.skip = 0;
   }
-  PlanCall(PlanSlices(plan, longs ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, longs ? most : INT_MAX, &r->task,
-                      &r->tasks));
+  PlanCall(PlanSlices(plan, longs ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, longs ? most : INT_MAX,
+                      PETSC_FALSE, &r->task, &r->tasks, NULL));
   PlanCall(Rounds(f, r, rounds, &total));
   updates = (size_t)total * 32 * sizeof(*update);
   sources = (size_t)total * (32 >> f->lanes);

@@ -36,7 +36,7 @@ PetscErrorCode PlanLevelset(Plan *plan, DeviceMemory *memory, SyncILUDeviceTrian
   l->warps = warps;
   PlanCall(PlanGetLevels(plan, part, &level, &l->levels));
   PlanCall(OrderCreateByLevel(plan, memory, part, level, l->levels, 0, order));
-  PlanCall(PlanSlices(plan, memory, rows, order->row, order->key, 0, lanes, limit, &slice, &l->slices));
+  PlanCall(PlanSlices(plan, memory, rows, order->row, order->key, 0, lanes, limit, PETSC_FALSE, &slice, &l->slices, NULL));
   l->order = order->row;
   l->slice = slice;
   PlanCall(PlanAlloc(plan, memory, ((size_t)l->levels + 1) * sizeof(int), &start));

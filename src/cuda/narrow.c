@@ -152,19 +152,20 @@ PetscErrorCode CutLevels(const int rows[], int levels, int lanes, SyncILURuns *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same, with the level of each row on the device. */
-PetscErrorCode PlanCutLevels(Plan *plan, const int *level, int levels, int lanes, SyncILURuns *runs, double time[2])
+/* The same for one triangle or both, with the level of each row on the device. */
+PetscErrorCode PlanCutLevels(Plan *plan, int triangles, int *const level[], const int levels[], const int lanes[], SyncILURuns runs[], double time[][2])
 {
-  const int mark = plan->scratch.n;
-  int      *count, *rows;
+  const int    mark = plan->scratch.n;
+  const size_t all  = (size_t)levels[0] + (triangles > 1 ? (size_t)levels[1] : 0);
+  int         *count, *rows;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)levels * sizeof(*count), &count));
-  PlanLaunch(SyncILUKernelLevelRows(plan->pattern.n, levels, level, count, plan->stream));
-  PetscCall(PetscMalloc1(levels, &rows));
-  PetscCall(DeviceReadBack(plan->stream, rows, count, (size_t)levels * sizeof(*rows)));
+  PlanCall(PlanAlloc(plan, &plan->scratch, all * sizeof(*count), &count));
+  for (int k = 0; k < triangles; k++) PlanLaunch(SyncILUKernelLevelRows(plan->pattern.n, levels[k], level[k], count + (k ? levels[0] : 0), plan->stream));
+  PetscCall(PetscMalloc1(all, &rows));
+  PetscCall(DeviceReadBack(plan->stream, rows, count, all * sizeof(*rows)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  PetscCall(CutLevels(rows, levels, lanes, runs, time));
+  for (int k = 0; k < triangles; k++) PetscCall(CutLevels(rows + (k ? levels[0] : 0), levels[k], lanes[k], &runs[k], time[k]));
   PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,25 +239,26 @@ PetscErrorCode PlanIsNarrow(Plan *plan, PetscBool inodes, double slices[2], Pets
   const PetscBool heavy = (PetscBool)(plan->counts.heavy > SYNCILU_OUTLIERS);
   const double    bytes = 1e9 * (12.0 * (double)plan->nnz + 40.0 * (double)plan->pattern.n) / SYNCILU_BANDWIDTH;
   PetscBool       mean = PETSC_TRUE, may = (PetscBool)!heavy;
-  double          time[2] = {bytes, bytes}; /* nanoseconds: by runs, and without the cluster */
+  double          time[2] = {bytes, bytes}, each[2][2]; /* nanoseconds: by runs, and without the cluster */
+  int             lanes[2];
 
   PetscFunctionBegin;
   plan->tiled = PETSC_FALSE;
   PlanCall(LevelsForCluster(plan));
   for (int k = 0; k < 2; k++) {
     SyncILUDeviceTriangle t;
-    double                each[2];
-    int                   lanes, polls;
+    int                   polls;
 
     PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
-    PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes, &polls));
-    slices[k] = PlanLevelWarps(plan, lanes, (double)plan->levels[k]);
-    if (slices[k] > (inodes ? SYNCILU_CLUSTER_SLICES_INODES : MostWarps(lanes))) mean = PETSC_FALSE;
+    PlanCall(EllLanesAtOnce(plan, k ? PART_U : PART_L, t, &lanes[k], &polls));
+    slices[k] = PlanLevelWarps(plan, lanes[k], (double)plan->levels[k]);
+    if (slices[k] > (inodes ? SYNCILU_CLUSTER_SLICES_INODES : MostWarps(lanes[k]))) mean = PETSC_FALSE;
     if (plan->levels[k] < SYNCILU_CLUSTER_LEVELS || (!mean && (tiled || inodes || (double)plan->pattern.n >= (double)SYNCILU_BY_LEVEL_ROWS * plan->levels[k])))
       may = PETSC_FALSE;
-    if (!may) continue;
-    PlanCall(PlanCutLevels(plan, plan->level[k], plan->levels[k], lanes, &plan->runs[k], each));
-    for (int f = 0; f < 2; f++) time[f] += each[f];
+  }
+  if (may) {
+    PlanCall(PlanCutLevels(plan, 2, plan->level, plan->levels, lanes, plan->runs, each));
+    for (int f = 0; f < 2; f++) time[f] += each[0][f] + each[1][f];
   }
   /* one run of all multiprocessors each is what they are without a cluster */
   *narrow = (PetscBool)(may && (mean ? time[0] < time[1] : SYNCILU_CLUSTER_GAIN * time[0] < time[1]));

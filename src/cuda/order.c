@@ -197,6 +197,25 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows sorted by such keys, and where each level begins. */
+PetscErrorCode OrderSort(Plan *plan, DeviceMemory *memory, const int *key, int levels, int shift, int *width, Order *order)
+{
+  const int n = plan->pattern.n, largest = (levels << shift) | ((1 << shift) - 1);
+  int       mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(order, sizeof(*order)));
+  PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &order->row));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &order->key));
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &order->start));
+  mark = plan->scratch.n;
+  PlanCall(PlanSort(plan, n, largest, key, order->key, order->row));
+  PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, order->start, width, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  order->bits = shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    OrderCreateByLevel - the rows sorted by key
 
@@ -215,21 +234,12 @@ PetscErrorCode PlanGetLevels(Plan *plan, Part part, int **level, int *levels)
 */
 PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
 {
-  const int n = plan->pattern.n, k = part == PART_U || part == PART_UT, largest = (levels << shift) | ((1 << shift) - 1);
-  int       mark;
+  const int n = plan->pattern.n, k = part == PART_U || part == PART_UT;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(order, sizeof(*order)));
-  PlanCall(PlanAlloc(plan, memory, (size_t)n * sizeof(int), &order->row));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &order->key));
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels + 1) * sizeof(int), &order->start));
-  mark = plan->scratch.n;
-  PlanCall(PlanSort(plan, n, largest, key, order->key, order->row));
   CallCUDA(cudaMemsetAsync(plan->widths + k, 0, sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelLevelWidth(n, levels, order->key, shift, order->start, plan->widths + k, plan->stream));
-  plan->counted[k] = PETSC_TRUE;
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  order->bits       = shift;
+  PlanCall(OrderSort(plan, memory, key, levels, shift, plan->widths + k, order));
+  plan->counted[k]  = PETSC_TRUE;
   order->level_rows = levels ? (double)n / levels : 0.0;
   order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,7 +311,26 @@ PetscErrorCode PlanCountLevels(Plan *plan)
 }
 
 /*
-   PlanSlices - cuts rows, in the given order, into slices of 32 lanes, without widths and offsets
+   How wide slices are and where their entries begin, and how many entries all have.
+
+   Packed: as many for each column of a slice as it has lanes, in units of SYNCILU_PACK; else 32, in units of that.
+*/
+PetscErrorCode PlanSliceStorage(Plan *plan, SyncILUDeviceTriangle t, const int *order, PetscBool packed, int count, SyncILUSlice *slice, int *total)
+{
+  const int mark = plan->scratch.n;
+  int      *width;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)count + 1) * sizeof(int), &width));
+  PlanLaunch(SyncILUKernelSliceWidths(t, order, packed, count, slice, width, plan->stream));
+  PlanCall(PlanOffsets(plan, count, width, total));
+  PlanLaunch(SyncILUKernelSliceOffsets(count, width, slice, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanSlices - cuts rows, in the given order, into slices of 32 lanes
 
    Not Collective
 
@@ -313,29 +342,36 @@ PetscErrorCode PlanCountLevels(Plan *plan)
 .  key    - NULL, or by position: slices end where keys change
 .  bits   - lowest bits of the keys that may change within a slice
 .  lanes  - logarithm of the lanes a row
--  limit  - entries of a row beyond which it has all 32 lanes
+.  limit  - entries of a row beyond which it has all 32 lanes
+-  packed - with total, see PlanSliceStorage()
 
    Output Parameters:
 +  slices - the slices
--  count  - how many there are
+.  count  - how many there are
+-  total  - of their storage, as PlanSliceStorage(); NULL: without widths and offsets
+
+   Note:
+   The host waits once, where that is worth kernels which do not know yet how many slices there are.
 */
 PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle t, const int *order, const int *key, int bits, int lanes, int limit,
-                          SyncILUSlice **slices, int *count)
+                          PetscBool packed, SyncILUSlice **slices, int *count, int *total)
 {
-  const PetscBool stay  = (PetscBool)(memory == &plan->scratch);
+  const PetscBool stay = (PetscBool)(memory == &plan->scratch), once = (PetscBool)(total && t.n <= SYNCILU_ONE_BLOCK_ROWS);
   const int       mark  = plan->scratch.n + (stay ? 1 : 0);
   size_t          bytes = 0;
   void           *work;
-  int            *device;
+  int            *device, found[2];
   SyncILUSlice   *s;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
   PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, bits, lanes, limit, NULL, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &device));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(found), &device));
   PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, bits, lanes, limit, s, device, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, count, device, sizeof(int)));
+  if (once) PlanLaunch(SyncILUKernelSliceStorage(t, order, packed, s, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, found, device, (once ? 2 : 1) * sizeof(*found)));
+  *count  = found[0];
   *slices = s;
   if (!stay) {
     PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
@@ -343,5 +379,7 @@ PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangl
   }
   PlanLaunch(SyncILUKernelSliceRows(t.n, *count, *slices, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (once) *total = found[1];
+  else if (total) PlanCall(PlanSliceStorage(plan, t, order, packed, *count, *slices, total));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,10 +10,11 @@
 PetscErrorCode PlanCreate(Plan *plan, const SyncILUSettings *settings)
 {
   PetscFunctionBegin;
-  plan->settings  = settings;
-  plan->type      = SYNCILU_DOUBLE;
-  plan->size      = sizeof(double);
-  plan->levels[0] = plan->levels[1] = plan->lanes[0] = plan->lanes[1] = UNKNOWN;
+  plan->settings     = settings;
+  plan->type         = SYNCILU_DOUBLE;
+  plan->size         = sizeof(double);
+  plan->scratch.room = SYNCILU_ROOM;
+  plan->levels[0] = plan->levels[1] = UNKNOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,7 +163,6 @@ PetscErrorCode PlanOffsets(Plan *plan, int n, int *length, int *total)
   void     *work;
 
   PetscFunctionBegin;
-  CallCUDA(cudaMemsetAsync(length + n, 0, sizeof(int), plan->stream));
   PlanLaunch(SyncILUKernelOffsets(NULL, &bytes, n, length, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
   PlanLaunch(SyncILUKernelOffsets(work, &bytes, n, length, plan->stream));

@@ -21,11 +21,17 @@ static PetscErrorCode Create_Bsr(Triangle *t)
   PlanCall(PlanInodes(plan));
   inodes = plan->inodes;
   InodesCall(PlanGetLevels(inodes, t->part, &level, &levels));
+  if (plan->inode == 1 && t->part == PART_L && !plan->level[0]) { /* of the rows, too, which the factorization will ask for */
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), &plan->level[0]));
+    CallCUDA(cudaMemcpyAsync(plan->level[0], level, (size_t)plan->pattern.n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+    plan->levels[0] = levels;
+    plan->late      = inodes->late;
+  }
   InodesCall(OrderCreate(inodes, &t->memory, t->part, level, levels, 0, &t->order));
   columns  = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
   t->lanes = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
   InodesCall(PlanTriangle(inodes, &t->memory, t->part, &m->part));
-  InodesCall(PlanSlices(inodes, &t->memory, m->part, t->order.row, t->order.key, 0, t->lanes, INT_MAX, &task, &m->tasks));
+  InodesCall(PlanSlices(inodes, &t->memory, m->part, t->order.row, t->order.key, 0, t->lanes, INT_MAX, PETSC_FALSE, &task, &m->tasks, NULL));
   m->inodes.size    = plan->inode;
   m->inodes.pattern = inodes->pattern;
 

@@ -38,7 +38,7 @@ static PetscErrorCode Deal(Triangle *t, int *level, const SyncILURuns *runs, int
   int         *position, *latest;
 
   PetscFunctionBegin;
-  PlanCall(OrderCreateByLevel(plan, &plan->scratch, t->part, level, runs->level[runs->count], 0, &order));
+  PlanCall(OrderSort(plan, &plan->scratch, level, runs->level[runs->count], 0, NULL, &order));
   PlanCall(OrderPositions(plan, &order, &position));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &latest));
   PlanLaunch(SyncILUKernelClusterLatest(t->rows, *runs, order.row, position, latest, level, plan->stream));
@@ -100,7 +100,7 @@ static PetscErrorCode Create_Cluster(Triangle *t)
   Cluster  *c;
   int      *level, levels, lanes, polls;
   PetscBool dealt;
-  double    time[2];
+  double    time[1][2];
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&c));
@@ -112,7 +112,7 @@ static PetscErrorCode Create_Cluster(Triangle *t)
   }
   PlanCall(EllLanesAtOnce(plan, t->part, t->rows, &lanes, &polls));
   if (!t->of && plan->runs[t->part].count) c->runs = plan->runs[t->part];
-  else PlanCall(PlanCutLevels(plan, level, levels, lanes, &c->runs, time));
+  else PlanCall(PlanCutLevels(plan, 1, &level, &levels, &lanes, &c->runs, time));
   dealt = (PetscBool)(c->runs.count > 1 || !c->runs.wide);
   if (!lanes && t->rows.longest > SYNCILU_LATE && (double)plan->pattern.n < SYNCILU_CLUSTER_ROWS * (double)levels) lanes = PlanLanes(plan, 2.0);
   if (dealt) PlanCall(Deal(t, level, &c->runs, lanes));

@@ -34,18 +34,16 @@ static PetscBool Padded(const Ell *e, SyncILUDeviceTriangle rows, double most)
 */
 static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, const Order *order, const int *key, int limit, Ell *e)
 {
-  const int     mark = plan->scratch.n, packed = e->ell.by_level != 0;
-  SyncILUSlice *slice = order->slice;
-  int          *width, count = order->tiles, total;
+  const PetscBool packed = (PetscBool)(e->ell.by_level != 0);
+  SyncILUSlice   *slice  = order->slice;
+  int             count  = order->tiles, total;
 
   PetscFunctionBegin;
-  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, key, SYNCILU_WIDTH_BITS, e->lanes, limit, &slice, &count));
-  else if (rows.longest > limit) PlanLaunch(SyncILUKernelLongSlices(rows, order->row, limit, count, slice, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(count + 1) * sizeof(int), &width));
-  PlanLaunch(SyncILUKernelSliceWidths(rows, order->row, packed, count, slice, width, plan->stream));
-  PlanCall(PlanOffsets(plan, count, width, &total));
-  PlanLaunch(SyncILUKernelSliceOffsets(count, width, slice, plan->stream));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (!slice) PlanCall(PlanSlices(plan, memory, rows, order->row, key, SYNCILU_WIDTH_BITS, e->lanes, limit, packed, &slice, &count, &total));
+  else {
+    if (rows.longest > limit) PlanLaunch(SyncILUKernelLongSlices(rows, order->row, limit, count, slice, plan->stream));
+    PlanCall(PlanSliceStorage(plan, rows, order->row, packed, count, slice, &total));
+  }
   e->limit      = limit;
   e->entries    = (size_t)total * (packed ? SYNCILU_PACK : 32);
   e->ell.slice  = slice;
@@ -155,28 +153,25 @@ PetscErrorCode EllCreate(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle
 PetscErrorCode EllLanesAtOnce(Plan *plan, Part part, SyncILUDeviceTriangle rows, int *lanes, int *polls)
 {
   const double few  = SYNCILU_BY_LEVEL_LONG * (double)rows.n;
-  const int    mark = plan->scratch.n, k = part == PART_U, known = part == PART_L || part == PART_U;
-  int          over[SYNCILU_LENGTHS], *device;
+  const int   *over = plan->counts.over[part == PART_U];
+  int          columns[SYNCILU_LENGTHS];
 
   PetscFunctionBegin;
-  if (known && plan->lanes[k] != UNKNOWN) {
-    *lanes = plan->lanes[k];
-    *polls = plan->polls[k];
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (part == PART_LT || part == PART_UT) {
+    const int mark = plan->scratch.n;
+    int      *device;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(columns), &device));
+    CallCUDA(cudaMemsetAsync(device, 0, sizeof(columns), plan->stream));
+    PlanLaunch(SyncILUKernelLengths(rows, device, plan->stream));
+    PetscCall(DeviceReadBack(plan->stream, columns, device, sizeof(columns)));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    over = columns;
   }
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(over), &device));
-  CallCUDA(cudaMemsetAsync(device, 0, sizeof(over), plan->stream));
-  PlanLaunch(SyncILUKernelLengths(rows, device, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, over, device, sizeof(over)));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   for (*lanes = 0; *lanes < 5 && over[*lanes] > few; (*lanes)++) { }
   *lanes = PlanLanes(plan, (double)(1 << *lanes));
   if (over[*lanes] <= few) *polls = SYNCILU_POLLS;
   else *polls = *lanes == 5 || over[*lanes + 1] <= few ? 2 * SYNCILU_POLLS : 0;
-  if (known) {
-    plan->lanes[k] = *lanes;
-    plan->polls[k] = *polls;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,7 +38,8 @@ PetscErrorCode MrCreate(Triangle *t, SyncILUSlice **slice, int *slices)
   PlanLaunch(SyncILUKernelClassKeys(t->rows, level, plan->stream));
   PlanCall(OrderCreate(plan, &t->memory, t->part, level, levels, SYNCILU_CLASS_BITS, &t->order));
   /* rows that are keys themselves end a slice each */
-  PlanCall(PlanSlices(plan, &t->memory, t->rows, t->order.row, t->order.key ? t->order.key : t->order.row, 0, SYNCILU_LANES_BY_LENGTH, INT_MAX, slice, slices));
+  PlanCall(PlanSlices(plan, &t->memory, t->rows, t->order.row, t->order.key ? t->order.key : t->order.row, 0, SYNCILU_LANES_BY_LENGTH, INT_MAX, PETSC_FALSE,
+                      slice, slices, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
