@@ -104,7 +104,7 @@ static PetscErrorCode CheckOthers(SyncILUEngine e, const int *slices, int levels
 
   PetscFunctionBegin;
   for (size_t k = 0; k < sizeof(warps) / sizeof(warps[0]); k++) {
-    DeviceMemory          memory = {NULL, 0, 0, 0};
+    DeviceMemory          memory = {.n = 0};
     SyncILUDeviceLevels   l;
     SyncILUDeviceTriangle rows;
     Order                 order;
