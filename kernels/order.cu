@@ -252,22 +252,24 @@ __global__ void count_dependents_kernel(SyncILUDeviceTriangle t, int *__restrict
    ALAP levels, from the last rows to the first: a row whose dependents all have their level tells its own to
    the rows it depends on.
 
-   Progress: tickets follow the reverse of the order of elimination, and a row waits only for rows after it in
-   that order. Memory order: the atomics on the levels come before the fence, and that before those on the
+   Progress: tickets, even ones of L and odd ones of U, follow the reverse of the order of elimination, and a row waits
+   only for rows of its triangle after it in that order. Memory order: the atomics on the levels come before the fence, and that before those on the
    counters, which the owner of a level acquires; a lane that tells the level of another lane's row makes all
    three itself, since entries are dealt to lanes the same way both times.
 
    Once a row would have a level below `least`, `over` is raised, and all end where they are.
 */
-__global__ void __launch_bounds__(SYNCILU_BLOCK)
-  levels_late_kernel(SyncILUDeviceTriangle t, bool forward, int least, int *over, int *level, int *count, Ticket *ticket)
+__global__ void __launch_bounds__(SYNCILU_BLOCK) levels_late_kernel(SyncILULateLevels lower, SyncILULateLevels upper, int least, int *over, Ticket *ticket)
 {
   __shared__ unsigned mine;
 
   if (threadIdx.x == 0) mine = (unsigned)atomicAdd(ticket, 1ull);
   __syncthreads(); /* the ticket is there */
 
-  const long long place = (long long)mine * blockDim.x + threadIdx.x;
+  const bool                   forward = !(mine & 1);
+  const SyncILUDeviceTriangle &t       = forward ? lower.rows : upper.rows;
+  int *const level = forward ? lower.level : upper.level, *const count = forward ? lower.count : upper.count;
+  const long long place = (long long)(mine >> 1) * blockDim.x + threadIdx.x;
   const int       i     = (int)(forward ? t.n - 1 - place : place);
   bool            done  = place >= t.n;
 
@@ -396,13 +398,16 @@ cudaError_t SyncILUKernelLevelsReverse(int n, int levels, const int *levelL, int
   LAUNCH(reverse_levels_kernel, n, stream, n, levels, levelL, levelU);
 }
 
-cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle t, int forward, int least, int *over, int *level, int *count, unsigned long long *ticket,
-                                    cudaStream_t stream)
+cudaError_t SyncILUKernelLevelsLate(SyncILULateLevels lower, SyncILULateLevels upper, int least, int *over, unsigned long long *ticket, cudaStream_t stream)
 {
-  if (!t.n) return cudaSuccess;
-  count_dependents_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, count);
+  const unsigned blocks = blocks_for(lower.rows.n, SYNCILU_BLOCK);
+
+  if (!blocks) return cudaSuccess;
+  count_dependents_kernel<<<blocks, SYNCILU_BLOCK, 0, stream>>>(lower.rows, lower.count);
   CHECK_LAUNCH();
-  levels_late_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, forward != 0, least, over, level, count, ticket);
+  count_dependents_kernel<<<blocks, SYNCILU_BLOCK, 0, stream>>>(upper.rows, upper.count);
+  CHECK_LAUNCH();
+  levels_late_kernel<<<2 * blocks, SYNCILU_BLOCK, 0, stream>>>(lower, upper, least, over, ticket);
   return cudaGetLastError();
 }
 

@@ -28,14 +28,18 @@ extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, double
 extern cudaError_t SyncILUKernelLevelsReverse(int n, int levels, const int *levelL, int *levelU, cudaStream_t);
 
 /*
-   Moves the rows of L (forward) or U to their latest levels. Fill puts all at the last one before; count, ticket
-   and over are zero. Where a row would have a level below the least, over is 1 afterwards, and levels say nothing.
-   Where nobody knows how many levels there are, the last one is 0, the least of all is found by Least, which is
-   zero before, and Add makes it 0.
+   Moves the rows of L and U to their latest levels, both at once. Fill puts all at the last one before; counts, a number
+   a row, ticket and over are zero. Where a row would have a level below the least, over is 1 afterwards, and levels
+   say nothing. Where nobody knows how many levels there are, the last one is 0, the least of all is found by Least,
+   which is zero before, and Add makes it 0.
 */
+typedef struct {
+  SyncILUDeviceTriangle rows;
+  int                  *level, *count;
+} SyncILULateLevels;
+
 extern cudaError_t SyncILUKernelLevelsFill(int n, int last, int *level, cudaStream_t);
-extern cudaError_t SyncILUKernelLevelsLate(SyncILUDeviceTriangle, int forward, int least, int *over, int *level, int *count, unsigned long long *ticket,
-                                           cudaStream_t);
+extern cudaError_t SyncILUKernelLevelsLate(SyncILULateLevels lower, SyncILULateLevels upper, int least, int *over, unsigned long long *ticket, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsLeast(int n, const int *level, int *least, cudaStream_t);
 extern cudaError_t SyncILUKernelLevelsAdd(int n, int value, int *level, cudaStream_t);
 

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(ONE_BLOCK) slices_kernel(int n, const unsigned
     [&](int q, int own) {
       const unsigned groups = __ballot_sync(FULL, (own & GROUP) != 0), mine = groups & (0xffffffffu >> (31 - lane));
       const int      from = mine ? q + 31 - __clz((int)mine) : start;
-      const unsigned some = __ballot_sync(FULL, q + lane < end && (q + lane - from) % (32 >> (own & 7)) == 0);
+      const unsigned some = __ballot_sync(FULL, q + lane < end && ((q + lane - from) & ((32 >> (own & 7)) - 1)) == 0);
 
       if (groups) start = q + 31 - __clz((int)groups);
       if (lane == 0) begins[q / 32] = some;

@@ -55,6 +55,23 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The latest levels of both triangles, as SyncILUKernelLevelsLate() has it: from the last ones, with counts of zero. */
+static PetscErrorCode Latest(Plan *plan, SyncILUDevicePattern p, int *const level[2], int *count, int least, int *over)
+{
+  SyncILULateLevels late[2];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &late[k].rows));
+    late[k].rows.col = p.col; /* the matrix may be gone, where it is about transposes */
+    late[k].level    = level[k];
+    late[k].count    = count + k * (size_t)p.n;
+  }
+  CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
+  PlanLaunch(SyncILUKernelLevelsLate(late[0], late[1], least, over, plan->ticket + 2, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Moves all rows to their latest level. Seen from the end, the latest levels of a triangle are the earliest
    ones of its transpose, which where the pattern is symmetric are those of the other triangle.
@@ -75,17 +92,10 @@ static PetscErrorCode MoveLate(Plan *plan, SyncILUDevicePattern p, int *level[2]
     level[0] = lower;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &count));
-  for (int k = 0; k < 2; k++) {
-    SyncILUDeviceTriangle t;
-
-    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
-    t.col = p.col; /* the matrix may be gone, where it is about transposes */
-    CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
-    CallCUDA(cudaMemsetAsync(count, 0, (n + 1) * sizeof(int), plan->stream));
-    PlanLaunch(SyncILUKernelLevelsFill(t.n, levels[k] - 1, level[k], plan->stream));
-    PlanLaunch(SyncILUKernelLevelsLate(t, !k, INT_MIN, count + n, level[k], count, plan->ticket + 2, plan->stream));
-  }
+  PlanCall(PlanAlloc(plan, &plan->scratch, (2 * n + 1) * sizeof(int), &count));
+  CallCUDA(cudaMemsetAsync(count, 0, (2 * n + 1) * sizeof(int), plan->stream));
+  for (int k = 0; k < 2; k++) PlanLaunch(SyncILUKernelLevelsFill(p.n, levels[k] - 1, level[k], plan->stream));
+  PlanCall(Latest(plan, p, level, count, INT_MIN, count + 2 * n));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,20 +114,12 @@ static PetscErrorCode FindLatest(Plan *plan, SyncILUDevicePattern p, int *level[
   PetscFunctionBegin;
   for (int k = 0; k < 2; k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &level[k]));
   mark = plan->scratch.n;
-  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 3) * sizeof(int), &count));
-  CallCUDA(cudaMemsetAsync(count + n, 0, 3 * sizeof(int), plan->stream));
-  for (int k = 0; k < 2; k++) {
-    SyncILUDeviceTriangle t;
-
-    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &t));
-    t.col = p.col;
-    CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
-    CallCUDA(cudaMemsetAsync(count, 0, n * sizeof(int), plan->stream));
-    CallCUDA(cudaMemsetAsync(level[k], 0, n * sizeof(int), plan->stream));
-    PlanLaunch(SyncILUKernelLevelsLate(t, !k, 1 - most, count + n + 2, level[k], count, plan->ticket + 2, plan->stream));
-    PlanLaunch(SyncILUKernelLevelsLeast(t.n, level[k], count + n + k, plan->stream));
-  }
-  PetscCall(DeviceReadBack(plan->stream, ends, count + n, sizeof(ends)));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (2 * n + 3) * sizeof(int), &count));
+  CallCUDA(cudaMemsetAsync(count, 0, (2 * n + 3) * sizeof(int), plan->stream));
+  for (int k = 0; k < 2; k++) CallCUDA(cudaMemsetAsync(level[k], 0, n * sizeof(int), plan->stream));
+  PlanCall(Latest(plan, p, level, count, 1 - most, count + 2 * n + 2));
+  for (int k = 0; k < 2; k++) PlanLaunch(SyncILUKernelLevelsLeast(p.n, level[k], count + 2 * n + k, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, ends, count + 2 * n, sizeof(ends)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   *found = (PetscBool)!ends[2];
   if (!*found) {
