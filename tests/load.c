@@ -118,21 +118,30 @@ PetscErrorCode LoadMatrix(MPI_Comm comm, const char *name, MatType type, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int EndsAsMarket(const struct dirent *entry)
+static int EndsAs(const struct dirent *entry, const char *ending)
 {
   const char *end = strrchr(entry->d_name, '.');
 
-  return end && !strcmp(end, ".mtx");
+  return end && !strcmp(end, ending);
 }
 
-PetscErrorCode LoadFolder(const char *folder, int *count, char ***paths)
+static int IsMarket(const struct dirent *entry)
+{
+  return EndsAs(entry, ".mtx");
+}
+
+static int IsMatrix(const struct dirent *entry)
+{
+  return IsMarket(entry) || EndsAs(entry, ".petsc");
+}
+
+static PetscErrorCode List(const char *folder, int (*wanted)(const struct dirent *), int *count, char ***paths)
 {
   struct dirent **entry;
 
   PetscFunctionBegin;
-  if (getenv("SYNCILU_MATRICES")) folder = getenv("SYNCILU_MATRICES");
   *paths = NULL;
-  *count = scandir(folder, &entry, EndsAsMarket, alphasort);
+  *count = scandir(folder, &entry, wanted, alphasort);
   if (*count < 0) *count = 0;
   else {
     PetscCall(PetscMalloc1(*count + 1, paths));
@@ -145,6 +154,20 @@ PetscErrorCode LoadFolder(const char *folder, int *count, char ***paths)
     }
     free(entry);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadFolder(const char *folder, int *count, char ***paths)
+{
+  PetscFunctionBegin;
+  PetscCall(List(getenv("SYNCILU_MATRICES") ? getenv("SYNCILU_MATRICES") : folder, IsMarket, count, paths));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadFolderOfBoth(const char *folder, int *count, char ***paths)
+{
+  PetscFunctionBegin;
+  PetscCall(List(folder, IsMatrix, count, paths));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,8 @@ extern PetscErrorCode LoadMatrix(MPI_Comm, const char *, MatType, Mat *);
    names, in alphabetical order; none if it cannot be read.
 */
 extern PetscErrorCode LoadFolder(const char *, int *, char ***);
+/* Those of this folder alone, and PETSc's binary files, which end with .petsc. */
+extern PetscErrorCode LoadFolderOfBoth(const char *, int *, char ***);
 extern PetscErrorCode LoadFolderFree(int, char ***);
 
 #endif

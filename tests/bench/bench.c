@@ -123,6 +123,15 @@ PetscErrorCode BenchErrorHandler(MPI_Comm comm, int line, const char *func, cons
   return n;
 }
 
+double BenchHash(PetscInt64 k)
+{
+  uint64_t x = (uint64_t)k * 0x9e3779b97f4a7c15u;
+
+  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+  return (double)((x ^ x >> 32) >> 11) / 9007199254740992.0;
+}
+
 PetscErrorCode BenchFileName(const char *path, char *name, size_t size)
 {
   const char *slash = strrchr(path, '/');

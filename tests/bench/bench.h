@@ -66,6 +66,9 @@ extern void BenchProgress(const char *, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 extern char           bench_message[];
 extern PetscErrorCode BenchErrorHandler(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
 
+/* A number in [0, 1) of its own for each argument. */
+extern double BenchHash(PetscInt64);
+
 /* The name of a file without folders and ending. */
 extern PetscErrorCode BenchFileName(const char *, char *, size_t);
 

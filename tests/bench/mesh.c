@@ -23,16 +23,6 @@ typedef struct {
   PetscReal *value; /* by point, slot, and place in its block */
 } Mesh;
 
-/* A number in [0, 1) of its own for each argument. */
-static PetscReal Hash(PetscInt64 k)
-{
-  uint64_t x = (uint64_t)k * 0x9e3779b97f4a7c15u;
-
-  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-  return (PetscReal)((x ^ x >> 32) >> 11) / 9007199254740992.0;
-}
-
 static void Coordinates(const Mesh *m, const PetscInt *at, PetscReal *x)
 {
   const PetscReal h      = 1.0 / (PetscReal)(m->n + 1);
@@ -43,7 +33,7 @@ static void Coordinates(const Mesh *m, const PetscInt *at, PetscReal *x)
     number = number * (m->n + 2) + at[d];
     inside = (PetscBool)(inside && at[d] && at[d] <= m->n);
   }
-  for (int d = 0; d < m->dim; d++) x[d] = h * ((PetscReal)at[d] + (inside ? 0.4 * (Hash(DIM * number + d) - 0.5) : 0.0));
+  for (int d = 0; d < m->dim; d++) x[d] = h * ((PetscReal)at[d] + (inside ? 0.4 * (BenchHash(DIM * number + d) - 0.5) : 0.0));
 }
 
 /* The point's number among those inside, -1 on the boundary. */
@@ -333,5 +323,37 @@ PetscErrorCode MeshCreate(MPI_Comm comm, MeshProblem problem, PetscInt n, Mat *A
   if (problem == MESH_CONVECTION) Upwind(&m);
   PetscCall(ToMatrix(&m, comm, A));
   PetscCall(PetscFree(m.value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MeshNearNullSpace(PetscInt n, Mat A)
+{
+  Mesh         m;
+  MatNullSpace modes;
+  Vec          coordinates;
+  PetscInt    *number;
+  PetscScalar *x;
+
+  PetscFunctionBegin;
+  Begin(DIM, DIM, n, &m);
+  PetscCall(PetscMalloc1(m.points, &number));
+  PetscCall(Number(&m, number));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, m.points * DIM, &coordinates));
+  PetscCall(VecSetBlockSize(coordinates, DIM));
+  PetscCall(VecGetArrayWrite(coordinates, &x));
+  for (PetscInt p = 0; p < m.points; p++) {
+    PetscInt  at[DIM], rest = p;
+    PetscReal place[DIM];
+
+    for (int d = DIM - 1; d >= 0; d--, rest /= n) at[d] = rest % n + 1;
+    Coordinates(&m, at, place);
+    for (int d = 0; d < DIM; d++) x[number[p] * DIM + d] = place[d];
+  }
+  PetscCall(VecRestoreArrayWrite(coordinates, &x));
+  PetscCall(MatNullSpaceCreateRigidBody(coordinates, &modes));
+  PetscCall(MatSetNearNullSpace(A, modes));
+  PetscCall(MatNullSpaceDestroy(&modes));
+  PetscCall(VecDestroy(&coordinates));
+  PetscCall(PetscFree(number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

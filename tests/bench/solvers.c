@@ -1,11 +1,15 @@
 static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with new values, solve, iterations.\n\
   -poisson n,...      grids of the 3D Laplacian of PETSc's ksp/tutorials/ex45.c, solved with CG\n\
   -convdiff n,...     grids of an upwind convection-diffusion equation, solved with GMRES and BiCGStab\n\
-  -mesh name:n,...    finite elements on a mesh of n^2 or n^3 points along a space-filling curve: laplace2 (triangles), laplace3\n\
-                      (tetrahedra) and elasticity with CG, convection (upwind) with GMRES and BiCGStab\n\
-  -file x.mtx,...     Matrix Market or PETSc binary files, with GMRES and BiCGStab; without -poisson and -convdiff alone\n\
+  -system name:n,...  n points in each direction, symmetric ones with CG, the others with GMRES and BiCGStab. Finite elements along a\n\
+                      space-filling curve: laplace2 (triangles), laplace3 (tetrahedra), elasticity, convection (upwind). Grids, without\n\
+                      the boundary's columns: poisson2, poisson, anisotropic, jumping, reservoir, convdiff, transport. Networks: network, circuit\n\
+  -mesh name:n,...    the same\n\
+  -file x.mtx,...     Matrix Market or PETSc binary files, with GMRES and BiCGStab, symmetric ones with CG too; without -poisson and -convdiff alone\n\
+  -sweeps_table       exact and approximate factorizations: ILU and IC with 0 and 1 levels of fill, by sweeps, multicolor, and PETSc's own; of\n\
+                      poisson, anisotropic, laplace2 and what -system and -file name\n\
   -small              quick grids\n\
-  -cpu                on the CPU with PETSc's own ILU: one block a rank\n\
+  -cpu                on the CPU with PETSc's own ILU: one block a rank; on one rank also what -only and -sweeps_table name\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
   -only name,...      these preconditioners of the table alone; or \"syncilu jacobi\" and \"syncilu jacobi diagonal\", which are in it only then,\n\
                       as are \"syncilu host\" and \"syncilu cuda\": their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
@@ -17,33 +21,31 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -json file          appends a JSON line a case; without it they go to standard output\n\n";
 
 #include <math.h>
-#include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
-#include <petscdevice.h>
 #include <petscdm.h>
 #include <petscdmda.h>
 #include <petscksp.h>
-#include <petsctime.h>
 #include <petscsyncilu.h>
 #include "bench.h"
-#include "mesh.h"
-#include "../load.h"
+#include "krylov.h"
+#include "system.h"
 
 enum {
   LIST  = 16,
   PAIRS = 5 * LIST, /* a problem each */
-  WHY   = 600
+  WHY   = KRYLOV_WHY
 };
-static const double too_long = 4.0; /* s of a round, after which one round is enough */
 
 /* A preconditioner: options without dash and prefix, the first one's value PETSc's type. */
 typedef struct {
   const char *name;
-  const char *options[4];
+  const char *options[KRYLOV_OPTIONS];
   PetscBool   asked; /* in the table only if -only names it */
 } Preconditioner;
 
 /* PETSc's solves on a GPU; only matrices on the device have them. */
 static const char cusparse[] = "pc_factor_mat_solver_type cusparse";
+/* For symmetric matrices alone. */
+static const char symmetric[] = "pc_syncilu_symmetric", icc[] = "pc_type icc";
 
 static const Preconditioner on_gpu[] = {
   {"syncilu",                 {"pc_type syncilu"},                                                                               PETSC_FALSE},
@@ -69,26 +71,33 @@ static const Preconditioner on_gpu[] = {
   {"none",                    {"pc_type none"},                                                                                  PETSC_FALSE},
   {"gamg",                    {"pc_type gamg"},                                                                                  PETSC_FALSE},
 };
+/* Of -sweeps_table. Multicolor is the block multicolor ordering with blocks of one row. */
+static const Preconditioner sweeps[] = {
+  {"ILU(0)",            {"pc_type syncilu"},                                                                                     PETSC_TRUE},
+  {"ILU(1)",            {"pc_type syncilu", "pc_factor_levels 1"},                                                               PETSC_TRUE},
+  {"ParILU(0) 1",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 1"},                                  PETSC_TRUE},
+  {"ParILU(0) 3",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 3"},                                  PETSC_TRUE},
+  {"ParILU(0) 5",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                                  PETSC_TRUE},
+  {"ParILU(1) 5",       {"pc_type syncilu", "pc_factor_levels 1", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},            PETSC_TRUE},
+  {"multicolor ILU(0)", {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_size 1"},                       PETSC_TRUE},
+  {"IC(0)",             {"pc_type syncilu", symmetric},                                                                          PETSC_TRUE},
+  {"IC(1)",             {"pc_type syncilu", symmetric, "pc_factor_levels 1"},                                                    PETSC_TRUE},
+  {"ParIC(0) 1",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 1"},                       PETSC_TRUE},
+  {"ParIC(0) 3",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 3"},                       PETSC_TRUE},
+  {"ParIC(0) 5",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                       PETSC_TRUE},
+  {"ParIC(1) 5",        {"pc_type syncilu", symmetric, "pc_factor_levels 1", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"}, PETSC_TRUE},
+  {"multicolor IC(0)",  {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_size 1"},            PETSC_TRUE},
+  {"ilu",               {"pc_type ilu", cusparse},                                                                               PETSC_TRUE},
+  {"icc",               {icc, cusparse},                                                                                         PETSC_TRUE},
+  {"jacobi",            {"pc_type jacobi"},                                                                                      PETSC_TRUE},
+  {"none",              {"pc_type none"},                                                                                        PETSC_TRUE},
+};
 static const Preconditioner on_cpu[] = {
   {"ilu", {"pc_type ilu"}, PETSC_FALSE},
 };
 static const Preconditioner on_cpus[] = {
   {"bjacobi ilu", {"pc_type bjacobi", "sub_pc_type ilu"}, PETSC_FALSE},
 };
-
-/* What came out of one preconditioner. */
-typedef struct {
-  const char        *name;
-  BenchSample        first, again, solve;
-  double             setup, refactor, time; /* medians; NAN where there is none */
-  PetscInt           its;
-  KSPConvergedReason reason;
-  PetscReal          residual; /* |b - A x| / |b| */
-  char               backend[8];
-  PetscInt64         bytes; /* of plan and factor, -1 unknown */
-  PetscBool          failed;
-  char               why[WHY];
-} Outcome;
 
 /* The two backends on one problem. */
 typedef struct {
@@ -99,10 +108,9 @@ typedef struct {
 } Pair;
 
 typedef struct {
-  PetscInt      repeat;
-  PetscReal     rtol, peclet;
-  PetscInt      max_it, restart;
-  PetscBool     cpu, host_arrays;
+  Krylov        krylov;
+  PetscReal     peclet;
+  PetscBool     cpu, host_arrays, sweeps;
   PetscMPIInt   ranks;
   MatType       mattype;
   VecType       vectype;
@@ -112,15 +120,7 @@ typedef struct {
   Pair          pair[PAIRS];
   PetscInt      npairs;
   BenchFailures failures;
-  PetscInt      prefixes;
 } Bench;
-
-typedef struct {
-  char      name[64];
-  PetscBool symmetric;
-  Mat       A;
-  Vec       b, x, r;
-} Problem;
 
 /* ---- problems ---- */
 
@@ -186,7 +186,7 @@ static PetscErrorCode Assemble(DM da, PetscReal peclet, Mat A, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GridCreate(const Bench *bench, PetscInt n, PetscReal peclet, Problem *p)
+static PetscErrorCode GridCreate(const Bench *bench, PetscInt n, PetscReal peclet, System *p)
 {
   DM da;
 
@@ -205,209 +205,7 @@ static PetscErrorCode GridCreate(const Bench *bench, PetscInt n, PetscReal pecle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FileCreate(const Bench *bench, const char *file, Problem *p)
-{
-  Vec ones;
-
-  PetscFunctionBegin;
-  PetscCall(LoadMatrix(PETSC_COMM_WORLD, file, MATAIJ, &p->A));
-  PetscCall(MatConvert(p->A, bench->mattype, MAT_INPLACE_MATRIX, &p->A));
-  PetscCall(MatCreateVecs(p->A, &ones, &p->b));
-  PetscCall(VecSet(ones, 1.0));
-  PetscCall(MatMult(p->A, ones, p->b));
-  PetscCall(VecDestroy(&ones));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* name:n, whose problem comes back. */
-static PetscErrorCode MeshProblemCreate(const Bench *bench, const char *spec, MeshProblem *problem, Problem *p)
-{
-  const char *colon = strchr(spec, ':');
-  PetscInt    n     = 0;
-  int         k     = 0;
-
-  PetscFunctionBegin;
-  while (k < MESH_PROBLEMS && (!colon || strlen(MeshProblems[k]) != (size_t)(colon - spec) || strncmp(MeshProblems[k], spec, (size_t)(colon - spec)))) k++;
-  PetscCheck(k < MESH_PROBLEMS, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-mesh %s: there is no such problem", spec);
-  PetscCall(PetscOptionsStringToInt(colon + 1, &n));
-  PetscCheck(n > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-mesh %s: how many points?", spec);
-  PetscCheck(bench->ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mesh takes one rank");
-  *problem = (MeshProblem)k;
-  PetscCall(MeshCreate(PETSC_COMM_WORLD, *problem, n, &p->A));
-  PetscCall(MatConvert(p->A, bench->mattype, MAT_INPLACE_MATRIX, &p->A));
-  PetscCall(MatCreateVecs(p->A, NULL, &p->b));
-  PetscCall(VecSet(p->b, 1.0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rest of a problem, and its first product, which brings the matrix to where it is used. */
-static PetscErrorCode ProblemFinish(Problem *p)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(p->b, &p->x));
-  PetscCall(VecDuplicate(p->b, &p->r));
-  PetscCall(MatMult(p->A, p->b, p->r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ProblemDestroy(Problem *p)
-{
-  PetscFunctionBegin;
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->x));
-  PetscCall(VecDestroy(&p->r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- runs ---- */
-
-/*
-   The time when all ranks and the device are done. With arrays on the host PETSc is not made to use the
-   device: a solve has ended then when its result is there, and what a setup leaves going on counts as the
-   solve's.
-*/
-static PetscErrorCode Clock(const Bench *bench, PetscLogDouble *t)
-{
-  PetscFunctionBegin;
-  if (!bench->cpu && !bench->host_arrays) {
-    PetscDeviceContext context;
-
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextSynchronize(context));
-  }
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscCall(PetscTime(t));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUp(const Bench *bench, PC pc, double *seconds)
-{
-  PetscLogDouble t0, t1;
-
-  PetscFunctionBegin;
-  PetscCall(Clock(bench, &t0));
-  PetscCall(PCSetUp(pc));
-  /* preconditioners made of blocks, as block Jacobi, factor them only here */
-  PetscCall(PCSetUpOnBlocks(pc));
-  PetscCall(Clock(bench, &t1));
-  *seconds = t1 - t0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Solve(const Bench *bench, KSP ksp, Problem *p, double *seconds)
-{
-  PetscLogDouble t0, t1;
-
-  PetscFunctionBegin;
-  PetscCall(Clock(bench, &t0));
-  PetscCall(KSPSolve(ksp, p->b, p->x));
-  PetscCall(Clock(bench, &t1));
-  *seconds = t1 - t0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   PETSc takes the values from here on for new ones, in the memory where they are; those of the block that a
-   preconditioner of blocks looks at too.
-*/
-static PetscErrorCode MarkNew(Mat A)
-{
-  Mat block;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectStateIncrease((PetscObject)A));
-  PetscCall(MatGetDiagonalBlock(A, &block));
-  if (block != A) PetscCall(PetscObjectStateIncrease((PetscObject)block));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One round: a new preconditioner and a solve, then new values on the same pattern and a solve. */
-static PetscErrorCode Round(const Bench *bench, const Preconditioner *c, const char *prefix, KSPType type, Problem *p, KSP *ksp, double t[4], Outcome *out)
-{
-  PC        pc;
-  PetscBool ours;
-  PetscReal norm, residual;
-
-  PetscFunctionBegin;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
-  for (int k = 0; k < 4 && c->options[k]; k++) {
-    char option[160];
-
-    if (bench->host_arrays && c->options[k] == cusparse) continue;
-    PetscCall(PetscSNPrintf(option, sizeof(option), "-%s%s", prefix, c->options[k]));
-    PetscCall(PetscOptionsInsertString(NULL, option));
-  }
-  PetscCall(KSPSetType(*ksp, type));
-  PetscCall(KSPSetOperators(*ksp, p->A, p->A));
-  PetscCall(KSPSetTolerances(*ksp, bench->rtol, PETSC_DEFAULT, PETSC_DEFAULT, bench->max_it));
-  if (bench->restart) PetscCall(KSPGMRESSetRestart(*ksp, bench->restart));
-  PetscCall(KSPSetFromOptions(*ksp));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(SetUp(bench, pc, &t[0]));
-  PetscCall(KSPSetUp(*ksp)); /* the solver's own work vectors are no preconditioner's time */
-  PetscCall(Solve(bench, *ksp, p, &t[1]));
-  PetscCall(MarkNew(p->A));
-  PetscCall(SetUp(bench, pc, &t[2]));
-  t[3] = t[1];
-  if (t[1] < too_long / 2) PetscCall(Solve(bench, *ksp, p, &t[3]));
-
-  PetscCall(KSPGetIterationNumber(*ksp, &out->its));
-  PetscCall(KSPGetConvergedReason(*ksp, &out->reason));
-  PetscCall(MatMult(p->A, p->x, p->r));
-  PetscCall(VecAYPX(p->r, -1.0, p->b));
-  PetscCall(VecNorm(p->r, NORM_2, &residual));
-  PetscCall(VecNorm(p->b, NORM_2, &norm));
-  out->residual = residual / norm;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSYNCILU, &ours));
-  if (ours) {
-    SyncILUStatistics stats;
-
-    PetscCall(PCSyncILUGetStatistics(pc, &stats));
-    PetscCall(PetscStrncpy(out->backend, SyncILUBackends[stats.backend], sizeof(out->backend)));
-    out->bytes = stats.bytes;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The first round loads libraries and kernels, and is not counted. */
-static PetscErrorCode Run(Bench *bench, const Preconditioner *c, KSPType type, Problem *p, KSP *ksp, Outcome *out)
-{
-  PetscInt repeat = 1;
-  char     prefix[32];
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "case%" PetscInt_FMT "_", bench->prefixes++));
-  for (PetscInt r = -1; r < repeat; r++) {
-    double t[4];
-
-    PetscCall(KSPDestroy(ksp));
-    PetscCall(Round(bench, c, prefix, type, p, ksp, t, out));
-    if (r < 0) {
-      const double all = t[0] + t[1] + t[2] + t[3];
-
-      repeat = all > too_long ? 1 : PetscMin(bench->repeat, BENCH_REPEAT_MAX / 2);
-      if (!bench->cpu || all <= too_long) continue;
-      repeat = 0; /* a core has nothing to load */
-    }
-    out->first.t[out->first.n++] = t[0];
-    out->again.t[out->again.n++] = t[2];
-    out->solve.t[out->solve.n++] = t[1];
-    out->solve.t[out->solve.n++] = t[3];
-  }
-  out->setup    = BenchMedian(&out->first);
-  out->refactor = BenchMedian(&out->again);
-  out->time     = BenchMedian(&out->solve);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- output ---- */
-
-static double Total(const Outcome *o)
-{
-  return o->failed || o->reason <= 0 ? NAN : o->setup + o->time;
-}
 
 /* How many times faster than the named one. */
 static double Against(const char *name, PetscInt n, const Outcome *all, const Outcome *o)
@@ -415,20 +213,9 @@ static double Against(const char *name, PetscInt n, const Outcome *all, const Ou
   for (PetscInt k = 0; k < n; k++) {
     PetscBool same;
 
-    if (PetscStrcmp(all[k].name, name, &same) == PETSC_SUCCESS && same) return Total(&all[k]) / Total(o);
+    if (PetscStrcmp(all[k].name, name, &same) == PETSC_SUCCESS && same) return OutcomeTotal(&all[k]) / OutcomeTotal(o);
   }
   return NAN;
-}
-
-static PetscErrorCode PrintNumber(int width, const char *format, double number)
-{
-  char text[32];
-
-  PetscFunctionBegin;
-  if (isnan(number)) PetscCall(PetscStrncpy(text, "-", sizeof(text)));
-  else (void)snprintf(text, sizeof(text), format, number);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %*s", width, text));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What a table is of, apart from the problem. */
@@ -437,7 +224,7 @@ static const char *Where(const Bench *bench)
   return bench->cpu ? "CPU" : bench->host_arrays ? "GPU, arrays on the host" : "GPU";
 }
 
-static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPType type, PetscInt n, const Outcome *all)
+static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType type, PetscInt n, const Outcome *all)
 {
   MatInfo  info;
   PetscInt rows;
@@ -446,7 +233,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
   PetscCall(MatGetSize(p->A, &rows, NULL));
   PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used,
-                        (double)bench->rtol, Where(bench)));
+                        (double)bench->krylov.rtol, Where(bench)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve",
                         "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
   for (PetscInt k = 0; k < n; k++) {
@@ -456,20 +243,20 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
     remarks[0] = 0;
     if (o->failed) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "failed: %s", o->why));
     else if (o->reason <= 0) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s", KSPConvergedReasons[o->reason]));
-    else if (o->backend[0]) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s, %.1f MB", o->backend, 1e-6 * (double)o->bytes));
+    else if (o->ours) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s, %.1f MB", SyncILUBackends[o->stats.backend], 1e-6 * (double)o->stats.bytes));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s", o->name));
     PetscCall(PrintNumber(6, "%.0f", o->failed ? NAN : (double)o->its));
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->setup));
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->refactor));
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->time));
-    PetscCall(PrintNumber(11, "%.2f", 1e3 * Total(o)));
+    PetscCall(PrintNumber(11, "%.2f", 1e3 * OutcomeTotal(o)));
     PetscCall(PrintNumber(8, "%.2f", Against("ilu", n, all, o)));
     PetscCall(PrintNumber(8, "%.2f", Against("none", n, all, o)));
     PetscCall(PrintNumber(10, "%.1e", o->failed ? NAN : (double)o->residual));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", remarks));
 
     PetscCall(BenchJSONBegin(bench->json));
-    PetscCall(BenchJSONText(bench->json, "bench", "solvers"));
+    PetscCall(BenchJSONText(bench->json, "bench", bench->sweeps ? "sweeps" : "solvers"));
     PetscCall(BenchJSONText(bench->json, "problem", p->name));
     PetscCall(BenchJSONText(bench->json, "solver", type));
     PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
@@ -480,7 +267,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
     PetscCall(BenchJSONText(bench->json, "preconditioner", o->name));
     if (o->failed) PetscCall(BenchJSONText(bench->json, "failed", o->why));
     else {
-      PetscCall(BenchJSONText(bench->json, "backend", o->backend));
+      PetscCall(BenchJSONText(bench->json, "backend", o->ours ? SyncILUBackends[o->stats.backend] : ""));
       PetscCall(BenchJSONText(bench->json, "reason", KSPConvergedReasons[o->reason]));
       PetscCall(BenchJSONNumber(bench->json, "converged", o->reason > 0));
       PetscCall(BenchJSONNumber(bench->json, "iterations", (double)o->its));
@@ -489,7 +276,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
       PetscCall(BenchJSONNumber(bench->json, "solve", o->time));
       PetscCall(BenchJSONNumber(bench->json, "rounds", (double)o->first.n));
       PetscCall(BenchJSONNumber(bench->json, "residual", (double)o->residual));
-      if (o->bytes >= 0) PetscCall(BenchJSONNumber(bench->json, "bytes", (double)o->bytes));
+      if (o->ours) PetscCall(BenchJSONNumber(bench->json, "bytes", (double)o->stats.bytes));
     }
     PetscCall(BenchJSONEnd(bench->json));
   }
@@ -498,7 +285,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const Problem *p, KSPTyp
 }
 
 /* Keeps the times of the two backends, if both were asked for, for a table of all problems. */
-static PetscErrorCode NotePair(Bench *bench, const Problem *p, KSPType type, PetscInt n, const Outcome *all)
+static PetscErrorCode NotePair(Bench *bench, const System *p, KSPType type, PetscInt n, const Outcome *all)
 {
   const Outcome *host = NULL, *cuda = NULL;
   Pair          *pair = &bench->pair[bench->npairs];
@@ -551,45 +338,95 @@ static PetscErrorCode PrintPairs(const Bench *bench)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A preconditioner that none of the tables has was misspelled. */
-static PetscErrorCode CheckName(const char *name)
+typedef struct {
+  const Preconditioner *list;
+  size_t                size;
+} Table;
+static const Table tables[] = {
+  {on_gpu,  PETSC_STATIC_ARRAY_LENGTH(on_gpu) },
+  {sweeps,  PETSC_STATIC_ARRAY_LENGTH(sweeps) },
+  {on_cpu,  PETSC_STATIC_ARRAY_LENGTH(on_cpu) },
+  {on_cpus, PETSC_STATIC_ARRAY_LENGTH(on_cpus)},
+};
+enum {
+  TABLES    = sizeof(tables) / sizeof(tables[0]),
+  ALL_NAMES = PETSC_STATIC_ARRAY_LENGTH(on_gpu) + PETSC_STATIC_ARRAY_LENGTH(sweeps)
+};
+
+/* The preconditioner of that name in the first table that has it, NULL if none has. */
+static const Preconditioner *Find(const char *name)
 {
-  const Preconditioner *const lists[] = {on_gpu, on_cpu, on_cpus};
-  const size_t                sizes[] = {PETSC_STATIC_ARRAY_LENGTH(on_gpu), PETSC_STATIC_ARRAY_LENGTH(on_cpu), PETSC_STATIC_ARRAY_LENGTH(on_cpus)};
-  PetscBool                   same    = PETSC_FALSE;
+  for (int t = 0; t < TABLES; t++)
+    for (size_t c = 0; c < tables[t].size; c++)
+      if (!strcmp(name, tables[t].list[c].name)) return &tables[t].list[c];
+  return NULL;
+}
+
+/* Those to run on a system, in their order. */
+static PetscInt Choose(const Bench *bench, PetscBool cg, const Preconditioner *chosen[ALL_NAMES])
+{
+  const Table *table = &tables[bench->sweeps ? 1 : !bench->cpu ? 0 : bench->ranks > 1 ? 3 : 2];
+  PetscInt     n     = 0;
+
+  for (PetscInt k = 0; k < (bench->nonly ? bench->nonly : (PetscInt)table->size); k++) {
+    const Preconditioner *c      = bench->nonly ? Find(bench->only[k]) : &table->list[k];
+    PetscBool             wanted = (PetscBool)(bench->nonly || bench->sweeps || !c->asked);
+
+    for (int o = 0; o < KRYLOV_OPTIONS && c->options[o]; o++) wanted = (PetscBool)(wanted && (cg || (c->options[o] != symmetric && c->options[o] != icc)));
+    if (wanted) chosen[n++] = c;
+  }
+  return n;
+}
+
+/* An exact factorization takes the iterations of PETSc's own, which rounding changes by a few. */
+static PetscErrorCode CheckIterations(Bench *bench, const System *p, PetscInt n, const Outcome *all)
+{
+  const char *const pairs[][2] = {
+    {"syncilu", "ilu"},
+    {"ILU(0)",  "ilu"},
+    {"IC(0)",   "icc"}
+  };
 
   PetscFunctionBegin;
-  for (int l = 0; l < 3; l++) {
-    for (size_t c = 0; c < sizes[l] && !same; c++) PetscCall(PetscStrcmp(name, lists[l][c].name, &same));
+  for (int k = 0; k < 3; k++) {
+    const Outcome *o[2] = {NULL, NULL};
+    char           why[128];
+
+    for (PetscInt c = 0; c < n; c++)
+      for (int s = 0; s < 2; s++)
+        if (!strcmp(all[c].name, pairs[k][s]) && all[c].reason > 0 && !all[c].failed) o[s] = &all[c];
+    if (!o[0] || !o[1] || PetscAbsInt(o[0]->its - o[1]->its) <= 2 + o[1]->its / 20) continue;
+    PetscCall(PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " iterations, %s %" PetscInt_FMT, o[0]->its, o[1]->name, o[1]->its));
+    PetscCall(BenchFail(&bench->failures, p->name, o[0]->name, why));
   }
-  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-only %s: there is no such preconditioner", name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
+static PetscErrorCode RunProblem(Bench *bench, System *p, KSPType type)
 {
-  const Preconditioner *list = bench->cpu ? (bench->ranks > 1 ? on_cpus : on_cpu) : on_gpu;
-  const PetscInt        size = bench->cpu ? 1 : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(on_gpu);
+  const Preconditioner *chosen[ALL_NAMES];
   Outcome              *all;
-  PetscInt              n = 0;
+  PetscInt              n;
+  PetscBool             cg;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(size, &all));
-  for (PetscInt c = 0; c < size; c++) {
-    Outcome  *o      = &all[n];
-    KSP       ksp    = NULL;
-    PetscBool wanted = (PetscBool)(!bench->nonly && !list[c].asked), ignored;
-    char      what[128], text[WHY];
+  PetscCall(PetscStrcmp(type, KSPCG, &cg));
+  n = Choose(bench, cg, chosen);
+  PetscCall(PetscMalloc1(n, &all));
+  for (PetscInt c = 0; c < n; c++) {
+    const char *options[KRYLOV_OPTIONS] = {NULL};
+    Outcome    *o                       = &all[c];
+    KSP         ksp                     = NULL;
+    PetscBool   ignored;
+    char        what[128], text[WHY];
+    int         m = 0;
 
-    for (PetscInt k = 0; k < bench->nonly && !wanted; k++) PetscCall(PetscStrcmp(bench->only[k], list[c].name, &wanted));
-    if (!wanted) continue;
-    n++;
-    o->name  = list[c].name;
-    o->setup = o->refactor = o->time = NAN;
-    o->bytes                         = -1;
+    OutcomeInit(chosen[c]->name, o);
+    for (int k = 0; k < KRYLOV_OPTIONS && chosen[c]->options[k]; k++)
+      if (bench->krylov.device || chosen[c]->options[k] != cusparse) options[m++] = chosen[c]->options[k];
     BenchProgress("%s, %s: %s", p->name, type, o->name);
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s with %s", p->name, type));
-    BenchTry(Run(bench, &list[c], type, p, &ksp, o), o->why, sizeof(o->why), &o->failed);
+    BenchTry(KrylovRun(&bench->krylov, options, type, p, &ksp, o), o->why, sizeof(o->why), &o->failed);
     if (o->failed) {
       PetscCall(BenchFail(&bench->failures, what, o->name, o->why));
       o->setup = o->refactor = o->time = NAN;
@@ -604,6 +441,7 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
     BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored);
   }
   if (n) PetscCall(PrintOutcomes(bench, p, type, n, all));
+  if (cg) PetscCall(CheckIterations(bench, p, n, all));
   PetscCall(NotePair(bench, p, type, n, all));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -611,37 +449,31 @@ static PetscErrorCode RunProblem(Bench *bench, Problem *p, KSPType type)
 
 typedef struct {
   Bench      *bench;
-  const char *file; /* else a mesh, else a grid */
-  const char *mesh;
+  const char *file; /* else a system by name, else a grid */
+  const char *system;
   PetscInt    n;
   PetscReal   peclet;
 } Request;
 
-static PetscErrorCode CreateProblem(const Request *q, Problem *p)
+static PetscErrorCode CreateProblem(const Request *q, System *p)
 {
   PetscFunctionBegin;
-  p->symmetric = (PetscBool)(!q->file && q->peclet == 0.0);
-  if (q->mesh) {
-    MeshProblem problem = MESH_LAPLACE_2D;
-
-    PetscCall(MeshProblemCreate(q->bench, q->mesh, &problem, p));
-    p->symmetric = (PetscBool)(problem != MESH_CONVECTION);
-  } else if (q->file) PetscCall(FileCreate(q->bench, q->file, p));
+  if (q->system) PetscCall(SystemByName(q->system, q->bench->mattype, p));
+  else if (q->file) PetscCall(SystemFromFile(q->file, q->bench->mattype, p));
   else PetscCall(GridCreate(q->bench, q->n, q->peclet, p));
-  PetscCall(ProblemFinish(p));
+  PetscCall(SystemFinish(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode RunRequest(const Request *q)
 {
-  const KSPType symmetric[] = {KSPCG}, general[] = {KSPGMRES, KSPBCGS};
-  Problem       p;
-  PetscBool     failed, ignored;
-  char          why[WHY], text[WHY];
+  System    p;
+  PetscBool failed, ignored;
+  char      why[WHY], text[WHY];
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&p, sizeof(p)));
-  if (q->mesh) PetscCall(PetscStrncpy(p.name, q->mesh, sizeof(p.name)));
+  if (q->system) PetscCall(PetscStrncpy(p.name, q->system, sizeof(p.name)));
   else if (q->file) PetscCall(BenchFileName(q->file, p.name, sizeof(p.name)));
   else PetscCall(PetscSNPrintf(p.name, sizeof(p.name), "%s %" PetscInt_FMT "^3", q->peclet > 0 ? "convdiff" : "poisson", q->n));
   BenchProgress("%s: assembling", p.name);
@@ -650,62 +482,71 @@ static PetscErrorCode RunRequest(const Request *q)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: skipped: %s\n", p.name, why));
     PetscCall(BenchFail(&q->bench->failures, p.name, "matrix", why));
   } else {
-    for (int t = 0; t < (p.symmetric ? 1 : 2); t++) PetscCall(RunProblem(q->bench, &p, p.symmetric ? symmetric[t] : general[t]));
-  }
-  BenchTry(ProblemDestroy(&p), text, sizeof(text), &ignored);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+    /* the grids of -poisson are symmetric but for the columns of the boundary */
+    const PetscBool cg = (PetscBool)(p.symmetric || (!q->file && !q->system && q->peclet == 0.0));
 
-/* Whether PETSc can have matrices and vectors on a device. */
-static PetscErrorCode UseDevice(void)
-{
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-#else
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "this PETSc has no CUDA");
-#endif
+    if (cg) PetscCall(RunProblem(q->bench, &p, KSPCG));
+    if (!cg || q->file) {
+      PetscCall(RunProblem(q->bench, &p, KSPGMRES));
+      PetscCall(RunProblem(q->bench, &p, KSPBCGS));
+    }
+  }
+  BenchTry(SystemDestroy(&p), text, sizeof(text), &ignored);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  PetscInt  poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, nmeshes = LIST, failures;
-  char     *files[LIST], *meshes[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
-  PetscBool small = PETSC_FALSE, set[2], filed, meshed, only, failed;
+  PetscInt  poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, nsystems = LIST, nmeshes = LIST, failures;
+  char     *files[LIST], *systems[LIST], *meshes[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
+  PetscBool small = PETSC_FALSE, set[2], filed, named, meshed, only, failed;
   Bench    *bench;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscNew(&bench));
-  bench->repeat = 3;
-  bench->rtol   = 1e-5;
-  bench->peclet = 1.0;
-  bench->max_it = 2000;
-  bench->nonly  = LIST;
+  bench->krylov.repeat = 3;
+  bench->krylov.rtol   = 1e-5;
+  bench->peclet        = 1.0;
+  bench->krylov.max_it = 2000;
+  bench->nonly         = LIST;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &bench->ranks));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Solver bench", NULL);
   PetscCall(PetscOptionsIntArray("-poisson", "Points in each direction", NULL, poisson, &npoisson, &set[0]));
   PetscCall(PetscOptionsIntArray("-convdiff", "Points in each direction", NULL, convdiff, &nconvdiff, &set[1]));
   PetscCall(PetscOptionsStringArray("-file", "Matrix files", NULL, files, &nfiles, &filed));
-  PetscCall(PetscOptionsStringArray("-mesh", "Problems on meshes", NULL, meshes, &nmeshes, &meshed));
-  PetscCall(PetscOptionsBoundedInt("-restart", "Of GMRES, 0: PETSc's", NULL, bench->restart, &bench->restart, NULL, 0));
+  PetscCall(PetscOptionsStringArray("-system", "Systems by name", NULL, systems, &nsystems, &named));
+  PetscCall(PetscOptionsStringArray("-mesh", "The same", NULL, meshes, &nmeshes, &meshed));
+  PetscCall(PetscOptionsBool("-sweeps_table", "Exact and approximate factorizations", NULL, bench->sweeps, &bench->sweeps, NULL));
+  PetscCall(PetscOptionsBoundedInt("-restart", "Of GMRES, 0: PETSc's", NULL, bench->krylov.restart, &bench->krylov.restart, NULL, 0));
   PetscCall(PetscOptionsBool("-small", "Quick grids", NULL, small, &small, NULL));
   PetscCall(PetscOptionsBool("-cpu", "On the CPU with PETSc's own ILU", NULL, bench->cpu, &bench->cpu, NULL));
   PetscCall(PetscOptionsBool("-host_arrays", "Matrix and vectors of the host's types", NULL, bench->host_arrays, &bench->host_arrays, NULL));
   PetscCall(PetscOptionsStringArray("-only", "These preconditioners alone", NULL, bench->only, &bench->nonly, &only));
-  PetscCall(PetscOptionsBoundedInt("-repeat", "Rounds after the first, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
-  PetscCall(PetscOptionsReal("-rtol", "Relative tolerance of the solvers", NULL, bench->rtol, &bench->rtol, NULL));
+  PetscCall(
+    PetscOptionsBoundedInt("-repeat", "Rounds after the first, of which the median is shown", NULL, bench->krylov.repeat, &bench->krylov.repeat, NULL, 1));
+  PetscCall(PetscOptionsReal("-rtol", "Relative tolerance of the solvers", NULL, bench->krylov.rtol, &bench->krylov.rtol, NULL));
   PetscCall(PetscOptionsReal("-peclet", "Cell Peclet number of convection-diffusion", NULL, bench->peclet, &bench->peclet, NULL));
-  PetscCall(PetscOptionsInt("-max_it", "Most iterations", NULL, bench->max_it, &bench->max_it, NULL));
+  PetscCall(PetscOptionsInt("-max_it", "Most iterations", NULL, bench->krylov.max_it, &bench->krylov.max_it, NULL));
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
   PetscOptionsEnd();
   if (!only) bench->nonly = 0;
-  for (PetscInt k = 0; k < bench->nonly; k++) PetscCall(CheckName(bench->only[k]));
+  /* one that no table has was misspelled */
+  for (PetscInt k = 0; k < bench->nonly; k++)
+    PetscCheck(Find(bench->only[k]), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-only %s: there is no such preconditioner", bench->only[k]);
   if (!filed) nfiles = 0;
+  if (!named) nsystems = 0;
   if (!meshed) nmeshes = 0;
-  if (!set[0] && !set[1] && !filed && !meshed) {
+  if (bench->sweeps && !set[0] && !set[1]) {
+    const char *const own[2][3] = {
+      {"poisson:100", "anisotropic:100", "laplace2:500"},
+      {"poisson:17",  "anisotropic:17",  "laplace2:30" }
+    };
+
+    npoisson = nconvdiff = 0;
+    for (int k = 0; k < 3 && !named; k++) PetscCall(PetscStrallocpy(own[small][k], &systems[nsystems++]));
+  } else if (!set[0] && !set[1] && !filed && !named && !meshed) {
     npoisson  = small ? 1 : 2;
     nconvdiff = 1;
     if (small) poisson[0] = convdiff[0] = 33;
@@ -717,7 +558,7 @@ int main(int argc, char **argv)
   if (!bench->cpu && !bench->host_arrays) {
     char why[WHY];
 
-    BenchTry(UseDevice(), why, sizeof(why), &failed);
+    BenchTry(KrylovUseDevice(), why, sizeof(why), &failed);
     if (failed) {
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skipped: no device for PETSc's matrices and vectors: %s\n", why));
       PetscCall(PetscOptionsClear(NULL)); /* of which some were not looked at */
@@ -725,15 +566,18 @@ int main(int argc, char **argv)
       return 77;
     }
   }
-  bench->mattype = bench->cpu || bench->host_arrays ? MATAIJ : MATAIJCUSPARSE;
-  bench->vectype = bench->cpu || bench->host_arrays ? VECSTANDARD : VECCUDA;
+  bench->krylov.device = (PetscBool)(!bench->cpu && !bench->host_arrays);
+  bench->krylov.cold   = bench->cpu;
+  bench->krylov.enough = 4.0;
+  bench->mattype       = bench->cpu || bench->host_arrays ? MATAIJ : MATAIJCUSPARSE;
+  bench->vectype       = bench->cpu || bench->host_arrays ? VECSTANDARD : VECCUDA;
   PetscCall(BenchJSONOpen(json, &bench->json));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscGetDate(date, sizeof(date)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n%s, %s, %d rank%s\n", date, version, Where(bench), bench->ranks, bench->ranks == 1 ? "" : "s"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "medians of up to %" PetscInt_FMT " rounds after one that loads libraries; a round: setup, solve, setup with new values, solve\n",
-                        bench->repeat));
+                        bench->krylov.repeat));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes\n"
                                           "|b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
 
@@ -752,11 +596,12 @@ int main(int argc, char **argv)
 
     PetscCall(RunRequest(&q));
   }
-  for (PetscInt k = 0; k < nmeshes; k++) {
-    const Request q = {.bench = bench, .mesh = meshes[k]};
+  for (PetscInt k = 0; k < nsystems + nmeshes; k++) {
+    char        **name = k < nsystems ? &systems[k] : &meshes[k - nsystems];
+    const Request q    = {.bench = bench, .system = *name};
 
     PetscCall(RunRequest(&q));
-    PetscCall(PetscFree(meshes[k]));
+    PetscCall(PetscFree(*name));
   }
   PetscCall(PrintPairs(bench));
 
