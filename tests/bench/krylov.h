@@ -19,6 +19,7 @@ typedef struct {
   PetscInt  max_it, restart; /* of GMRES, 0: PETSc's */
   PetscBool device;          /* PETSc uses one, for which clocks wait */
   PetscBool cold;            /* on a core, which has nothing to load: a first round that takes long counts */
+  PetscBool count;           /* applications, by PETSc's log, which is on then */
   double    enough;          /* s of a round, after which one round is enough */
   PetscInt  prefixes;        /* so far; 0 in the beginning */
 } Krylov;
@@ -28,7 +29,7 @@ typedef struct {
   const char        *name;
   BenchSample        first, again, solve;
   double             setup, refactor, time; /* medians; NAN where there is none */
-  PetscInt           its;
+  PetscInt           its, applications;     /* of the preconditioner, if they are counted */
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| */
   PetscBool          ours;     /* the preconditioner is syncilu, and has statistics */

@@ -28,24 +28,24 @@ typedef struct {
   const char *options[KRYLOV_OPTIONS];
 } Smoother;
 
-#define JACOBI_SOLVES "mg_levels_pc_type syncilu", "mg_levels_pc_syncilu_solve jacobi", "mg_levels_pc_syncilu_solve_sweeps 1"
+#define SWEEP "mg_levels_pc_type syncilu", "mg_levels_pc_syncilu_solve jacobi", "mg_levels_pc_syncilu_solve_sweeps 1"
 
+/* chebyshev and richardson take two steps unless the name says one; a sweep is ILU(0) whose triangular solves are a Jacobi sweep each. */
 static const Smoother smoothers[] = {
-  {"Chebyshev, Jacobi",        PETSC_FALSE, {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type jacobi"}                                                                    },
-  {"Chebyshev, SOR",           PETSC_TRUE,  {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type sor"}                                                                       },
-  {"SOR",                      PETSC_TRUE,  {"mg_levels_ksp_type richardson", "mg_levels_pc_type sor"}                                                                      },
-  {"syncilu",                  PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_pc_type syncilu"}                                                                  },
-  {"syncilu, 1 step",          PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_ksp_max_it 1", "mg_levels_pc_type syncilu"}                                        },
-  {"Chebyshev, syncilu",       PETSC_FALSE, {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type syncilu"}                                                                   },
-  {"jacobi solves",            PETSC_FALSE, {"mg_levels_ksp_type richardson", JACOBI_SOLVES, "mg_levels_pc_syncilu_solve_block_size 1"}                                     },
-  {"jacobi solves, 1 step",    PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_ksp_max_it 1", JACOBI_SOLVES, "mg_levels_pc_syncilu_solve_block_size 1"}           },
-  {"jacobi solves, blocks",    PETSC_FALSE, {"mg_levels_ksp_type richardson", JACOBI_SOLVES}                                                                                },
-  {"Chebyshev, jacobi solves", PETSC_FALSE, {"mg_levels_ksp_type chebyshev", JACOBI_SOLVES, "mg_levels_pc_syncilu_solve_block_size 1"}                                      },
+  {"chebyshev/jacobi",     PETSC_FALSE, {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type jacobi"}                                                            },
+  {"chebyshev/sor",        PETSC_TRUE,  {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type sor"}                                                               },
+  {"sor",                  PETSC_TRUE,  {"mg_levels_ksp_type richardson", "mg_levels_pc_type sor"}                                                              },
+  {"syncilu",              PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_pc_type syncilu"}                                                          },
+  {"syncilu 1 step",       PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_ksp_max_it 1", "mg_levels_pc_type syncilu"}                                },
+  {"chebyshev/syncilu",    PETSC_FALSE, {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type syncilu"}                                                           },
+  {"sweep",                PETSC_FALSE, {"mg_levels_ksp_type richardson", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1"}                                     },
+  {"sweep 1 step",         PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_ksp_max_it 1", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1"}           },
+  {"sweep blocks",         PETSC_FALSE, {"mg_levels_ksp_type richardson", SWEEP}                                                                                },
+  {"chebyshev/sweep",      PETSC_FALSE, {"mg_levels_ksp_type chebyshev", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1"}                                      },
  /* on coarse levels too */
-  {"jacobi solves, all cuda",
-   PETSC_FALSE,                             {"mg_levels_ksp_type richardson", JACOBI_SOLVES, "mg_levels_pc_syncilu_solve_block_size 1", "mg_levels_pc_syncilu_backend cuda"}},
-  {"Chebyshev, jacobi, cuda",
-   PETSC_FALSE,                             {"mg_levels_ksp_type chebyshev", JACOBI_SOLVES, "mg_levels_pc_syncilu_solve_block_size 1", "mg_levels_pc_syncilu_backend cuda"} },
+  {"sweep cuda",           PETSC_FALSE, {"mg_levels_ksp_type richardson", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1", "mg_levels_pc_syncilu_backend cuda"}},
+  {"chebyshev/sweep cuda",
+   PETSC_FALSE,                         {"mg_levels_ksp_type chebyshev", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1", "mg_levels_pc_syncilu_backend cuda"} },
 };
 
 enum {

@@ -142,9 +142,9 @@ static void Conductance(Entries *e, PetscInt p, PetscInt q, PetscReal g)
 
 /*
    Conductances of a network of n^2 nodes, over two decades: nine of ten of the edges of a square grid, and wires
-   from one of eight nodes to another one up to three lines away; each node leaks a little. With sources, which make
+   from one of eight nodes to another one up to three lines down and seven nodes to the right; each node leaks a little. With sources, which make
    it unsymmetric, rails join hundreds of nodes, and the current into three of ten nodes depends on the voltage of
-   another one nearby.
+   such a neighbour.
 */
 static PetscErrorCode NetworkCreate(PetscInt n, PetscBool sources, System *p)
 {
@@ -158,10 +158,11 @@ static PetscErrorCode NetworkCreate(PetscInt n, PetscBool sources, System *p)
   PetscCall(PetscMalloc3((size_t)room, &e.i, (size_t)room, &e.j, (size_t)room, &e.v));
   for (PetscInt node = 0; node < nodes; node++) {
     const PetscInt neighbour[2] = {(node + 1) % n ? node + 1 : -1, node + n < nodes ? node + n : -1};
-    const PetscInt far          = node + 1 + (PetscInt)(3.0 * (double)n * BenchHash(draw));
+    const PetscInt down = 1 + (PetscInt)(3.0 * BenchHash(draw)), right = (PetscInt)(8.0 * BenchHash(draw + 8));
+    const PetscInt far = node % n + right < n ? node + down * n + right : nodes;
 
     draw += 9;
-    Add(&e, node, node, 1e-4);
+    Add(&e, node, node, 1e-3);
     for (int k = 0; k < 2; k++)
       if (neighbour[k] >= 0 && BenchHash(draw + k) < 0.9) Conductance(&e, node, neighbour[k], PetscPowReal(10.0, 2 * BenchHash(draw + 2 + k) - 1));
     if (far < nodes && BenchHash(draw + 4) < 0.125) Conductance(&e, node, far, PetscPowReal(10.0, 2 * BenchHash(draw + 5) - 1));
