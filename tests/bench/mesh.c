@@ -325,35 +325,3 @@ PetscErrorCode MeshCreate(MPI_Comm comm, MeshProblem problem, PetscInt n, Mat *A
   PetscCall(PetscFree(m.value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode MeshNearNullSpace(PetscInt n, Mat A)
-{
-  Mesh         m;
-  MatNullSpace modes;
-  Vec          coordinates;
-  PetscInt    *number;
-  PetscScalar *x;
-
-  PetscFunctionBegin;
-  Begin(DIM, DIM, n, &m);
-  PetscCall(PetscMalloc1(m.points, &number));
-  PetscCall(Number(&m, number));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, m.points * DIM, &coordinates));
-  PetscCall(VecSetBlockSize(coordinates, DIM));
-  PetscCall(VecGetArrayWrite(coordinates, &x));
-  for (PetscInt p = 0; p < m.points; p++) {
-    PetscInt  at[DIM], rest = p;
-    PetscReal place[DIM];
-
-    for (int d = DIM - 1; d >= 0; d--, rest /= n) at[d] = rest % n + 1;
-    Coordinates(&m, at, place);
-    for (int d = 0; d < DIM; d++) x[number[p] * DIM + d] = place[d];
-  }
-  PetscCall(VecRestoreArrayWrite(coordinates, &x));
-  PetscCall(MatNullSpaceCreateRigidBody(coordinates, &modes));
-  PetscCall(MatSetNearNullSpace(A, modes));
-  PetscCall(MatNullSpaceDestroy(&modes));
-  PetscCall(VecDestroy(&coordinates));
-  PetscCall(PetscFree(number));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -18,7 +18,5 @@ typedef enum {
 extern const char *const MeshProblems[];
 
 extern PetscErrorCode MeshCreate(MPI_Comm, MeshProblem, PetscInt, Mat *);
-/* Gives the matrix of MESH_ELASTICITY with so many points its rigid body modes, for algebraic multigrid. */
-extern PetscErrorCode MeshNearNullSpace(PetscInt, Mat);
 
 #endif
