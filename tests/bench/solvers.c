@@ -9,7 +9,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -sweeps_table       exact and approximate factorizations: ILU and IC with 0 and 1 levels of fill, by sweeps, multicolor, and PETSc's own; of\n\
                       poisson, anisotropic, laplace2 and what -system and -file name\n\
   -small              quick grids\n\
-  -cpu                on the CPU with PETSc's own ILU: one block a rank; on one rank also what -only and -sweeps_table name\n\
+  -cpu                on the CPU with PETSc's own ILU: one block a rank; or with -sweeps_table, on one rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
   -only name,...      these preconditioners of the table alone; or \"syncilu jacobi\" and \"syncilu jacobi diagonal\", which are in it only then,\n\
                       as are \"syncilu host\" and \"syncilu cuda\": their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
@@ -349,30 +349,36 @@ static const Table tables[] = {
   {on_cpus, PETSC_STATIC_ARRAY_LENGTH(on_cpus)},
 };
 enum {
-  TABLES    = sizeof(tables) / sizeof(tables[0]),
+  ON_GPU,
+  SWEEPS,
+  ON_CPU,
+  ON_CPUS,
+  TABLES,
   ALL_NAMES = PETSC_STATIC_ARRAY_LENGTH(on_gpu) + PETSC_STATIC_ARRAY_LENGTH(sweeps)
 };
 
-/* The preconditioner of that name in the first table that has it, NULL if none has. */
-static const Preconditioner *Find(const char *name)
+/* The preconditioner of that name in the first of these tables that has it, NULL if none has. */
+static const Preconditioner *Find(const char *name, int first, int last)
 {
-  for (int t = 0; t < TABLES; t++)
+  for (int t = first; t <= last; t++)
     for (size_t c = 0; c < tables[t].size; c++)
       if (!strcmp(name, tables[t].list[c].name)) return &tables[t].list[c];
   return NULL;
 }
 
-/* Those to run on a system, in their order. */
+/* Those to run, in their order. */
 static PetscInt Choose(const Bench *bench, PetscBool cg, const Preconditioner *chosen[ALL_NAMES])
 {
-  const Table *table = &tables[bench->sweeps ? 1 : !bench->cpu ? 0 : bench->ranks > 1 ? 3 : 2];
-  PetscInt     n     = 0;
+  const PetscBool cpu   = (PetscBool)(bench->cpu && !bench->sweeps);
+  const int       own   = bench->sweeps ? SWEEPS : !cpu ? ON_GPU : bench->ranks > 1 ? ON_CPUS : ON_CPU;
+  const PetscInt  count = bench->nonly ? bench->nonly : (PetscInt)tables[own].size;
+  PetscInt        n     = 0;
 
-  for (PetscInt k = 0; k < (bench->nonly ? bench->nonly : (PetscInt)table->size); k++) {
-    const Preconditioner *c      = bench->nonly ? Find(bench->only[k]) : &table->list[k];
-    PetscBool             wanted = (PetscBool)(bench->nonly || bench->sweeps || !c->asked);
+  for (PetscInt k = 0; k < count; k++) {
+    const Preconditioner *c      = bench->nonly ? Find(bench->only[k], cpu ? own : ON_GPU, cpu ? own : SWEEPS) : &tables[own].list[k];
+    PetscBool             wanted = (PetscBool)(c && (bench->nonly || bench->sweeps || !c->asked));
 
-    for (int o = 0; o < KRYLOV_OPTIONS && c->options[o]; o++) wanted = (PetscBool)(wanted && (cg || (c->options[o] != symmetric && c->options[o] != icc)));
+    for (int o = 0; wanted && !cg && o < KRYLOV_OPTIONS && c->options[o]; o++) wanted = (PetscBool)(c->options[o] != symmetric && c->options[o] != icc);
     if (wanted) chosen[n++] = c;
   }
   return n;
@@ -534,7 +540,7 @@ int main(int argc, char **argv)
   if (!only) bench->nonly = 0;
   /* one that no table has was misspelled */
   for (PetscInt k = 0; k < bench->nonly; k++)
-    PetscCheck(Find(bench->only[k]), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-only %s: there is no such preconditioner", bench->only[k]);
+    PetscCheck(Find(bench->only[k], 0, TABLES - 1), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-only %s: there is no such preconditioner", bench->only[k]);
   if (!filed) nfiles = 0;
   if (!named) nsystems = 0;
   if (!meshed) nmeshes = 0;
