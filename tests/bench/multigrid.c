@@ -42,7 +42,11 @@ static const Smoother smoothers[] = {
   {"sweep 1 step",         PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_ksp_max_it 1", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1"}           },
   {"sweep blocks",         PETSC_FALSE, {"mg_levels_ksp_type richardson", SWEEP}                                                                                },
   {"chebyshev/sweep",      PETSC_FALSE, {"mg_levels_ksp_type chebyshev", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1"}                                      },
+  {"chebyshev/3 sweeps",
+   PETSC_FALSE,                         {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type syncilu", "mg_levels_pc_syncilu_solve jacobi", "mg_levels_pc_syncilu_solve_sweeps 3",
+    "mg_levels_pc_syncilu_solve_block_size 1"}                                                                                                   },
  /* on coarse levels too */
+  {"syncilu cuda",         PETSC_FALSE, {"mg_levels_ksp_type richardson", "mg_levels_pc_type syncilu", "mg_levels_pc_syncilu_backend cuda"}                     },
   {"sweep cuda",           PETSC_FALSE, {"mg_levels_ksp_type richardson", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1", "mg_levels_pc_syncilu_backend cuda"}},
   {"chebyshev/sweep cuda",
    PETSC_FALSE,                         {"mg_levels_ksp_type chebyshev", SWEEP, "mg_levels_pc_syncilu_solve_block_size 1", "mg_levels_pc_syncilu_backend cuda"} },
