@@ -206,57 +206,69 @@ static PetscErrorCode RunSmoother(Bench *bench, const Smoother *s, System *p, Re
 
 /* ---- output ---- */
 
-static PetscErrorCode PrintResults(Bench *bench, const System *p, const Hierarchy *h, PetscInt n, const Result *all)
+static const char *Method(const Hierarchy *h)
 {
-  const char *method = h->levels ? "mg" : "gamg";
-  MatInfo     info;
-  PetscInt    rows;
+  return h->levels ? "mg" : "gamg";
+}
+
+static PetscErrorCode PrintHead(const Bench *bench, const System *p, const Hierarchy *h)
+{
+  MatInfo  info;
+  PetscInt rows;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(p->A, &rows, NULL));
   PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s with %s: %" PetscInt_FMT " rows, %.0f nonzeros, %s\n", p->name, p->symmetric ? KSPCG : KSPGMRES, method,
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s with %s: %" PetscInt_FMT " rows, %.0f nonzeros, %s\n", p->name, p->symmetric ? KSPCG : KSPGMRES, Method(h),
                         rows, info.nz_used, bench->cpu ? "CPU" : "GPU"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-24s %6s %10s %10s %10s %11s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve",
                         "first/it", "|b-Ax|/|b|", "remarks"));
-  for (PetscInt k = 0; k < n; k++) {
-    const Outcome *o = &all[k].out;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-24s", o->name));
-    PetscCall(PrintNumber(6, "%.0f", o->failed ? NAN : (double)o->its));
-    PetscCall(PrintNumber(10, "%.2f", 1e3 * o->setup));
-    PetscCall(PrintNumber(10, "%.2f", 1e3 * o->refactor));
-    PetscCall(PrintNumber(10, "%.2f", 1e3 * o->time));
-    PetscCall(PrintNumber(11, "%.2f", 1e3 * OutcomeTotal(o)));
-    PetscCall(PrintNumber(8, "%.2f", OutcomeTotal(&all[0].out) / OutcomeTotal(o)));
-    PetscCall(PrintNumber(10, "%.1e", o->failed ? NAN : (double)o->residual));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", o->failed ? o->why : o->reason <= 0 ? KSPConvergedReasons[o->reason] : ""));
+/* A line, beside the first one. */
+static PetscErrorCode PrintResult(const Bench *bench, const System *p, const Hierarchy *h, const Result *first, const Result *r)
+{
+  const Outcome *o = &r->out;
+  PetscInt       rows;
 
-    PetscCall(BenchJSONBegin(bench->json));
-    PetscCall(BenchJSONText(bench->json, "bench", "multigrid"));
-    PetscCall(BenchJSONText(bench->json, "problem", p->name));
-    PetscCall(BenchJSONText(bench->json, "solver", p->symmetric ? KSPCG : KSPGMRES));
-    PetscCall(BenchJSONText(bench->json, "multigrid", method));
-    PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
-    PetscCall(BenchJSONNumber(bench->json, "rows", (double)rows));
-    PetscCall(BenchJSONText(bench->json, "smoother", o->name));
-    if (o->failed) PetscCall(BenchJSONText(bench->json, "failed", o->why));
-    else {
-      PetscCall(BenchJSONText(bench->json, "reason", KSPConvergedReasons[o->reason]));
-      PetscCall(BenchJSONNumber(bench->json, "iterations", (double)o->its));
-      PetscCall(BenchJSONNumber(bench->json, "setup", o->setup));
-      PetscCall(BenchJSONNumber(bench->json, "refactor", o->refactor));
-      PetscCall(BenchJSONNumber(bench->json, "solve", o->time));
-      PetscCall(BenchJSONNumber(bench->json, "residual", (double)o->residual));
-      for (PetscInt l = 1; l < all[k].levels; l++) {
-        char name[32];
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(p->A, &rows, NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-24s", o->name));
+  PetscCall(PrintNumber(6, "%.0f", o->failed ? NAN : (double)o->its));
+  PetscCall(PrintNumber(10, "%.2f", 1e3 * o->setup));
+  PetscCall(PrintNumber(10, "%.2f", 1e3 * o->refactor));
+  PetscCall(PrintNumber(10, "%.2f", 1e3 * o->time));
+  PetscCall(PrintNumber(11, "%.2f", 1e3 * OutcomeTotal(o)));
+  PetscCall(PrintNumber(8, "%.2f", OutcomeTotal(&first->out) / OutcomeTotal(o)));
+  PetscCall(PrintNumber(10, "%.1e", o->failed ? NAN : (double)o->residual));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", o->failed ? o->why : o->reason <= 0 ? KSPConvergedReasons[o->reason] : ""));
 
-        PetscCall(PetscSNPrintf(name, sizeof(name), "smoothing_%" PetscInt_FMT, l));
-        PetscCall(BenchJSONNumber(bench->json, name, all[k].level[l].seconds));
-      }
+  PetscCall(BenchJSONBegin(bench->json));
+  PetscCall(BenchJSONText(bench->json, "bench", "multigrid"));
+  PetscCall(BenchJSONText(bench->json, "problem", p->name));
+  PetscCall(BenchJSONText(bench->json, "solver", p->symmetric ? KSPCG : KSPGMRES));
+  PetscCall(BenchJSONText(bench->json, "multigrid", Method(h)));
+  PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
+  PetscCall(BenchJSONNumber(bench->json, "rows", (double)rows));
+  PetscCall(BenchJSONText(bench->json, "smoother", o->name));
+  if (o->failed) PetscCall(BenchJSONText(bench->json, "failed", o->why));
+  else {
+    PetscCall(BenchJSONText(bench->json, "reason", KSPConvergedReasons[o->reason]));
+    PetscCall(BenchJSONNumber(bench->json, "iterations", (double)o->its));
+    PetscCall(BenchJSONNumber(bench->json, "setup", o->setup));
+    PetscCall(BenchJSONNumber(bench->json, "refactor", o->refactor));
+    PetscCall(BenchJSONNumber(bench->json, "solve", o->time));
+    PetscCall(BenchJSONNumber(bench->json, "residual", (double)o->residual));
+    for (PetscInt l = 1; l < r->levels; l++) {
+      char name[32];
+
+      PetscCall(PetscSNPrintf(name, sizeof(name), "smoothing_%" PetscInt_FMT, l));
+      PetscCall(BenchJSONNumber(bench->json, name, r->level[l].seconds));
     }
-    PetscCall(BenchJSONEnd(bench->json));
   }
+  PetscCall(BenchJSONEnd(bench->json));
+  fflush(stdout);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -295,6 +307,7 @@ static PetscErrorCode RunSmoothers(Bench *bench, System *p, const Hierarchy *h)
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(SMOOTHERS, &all));
+  PetscCall(PrintHead(bench, p, h));
   for (int k = 0; k < SMOOTHERS; k++) {
     const Smoother *s      = &smoothers[k];
     Outcome        *o      = &all[n].out;
@@ -318,9 +331,9 @@ static PetscErrorCode RunSmoothers(Bench *bench, System *p, const Hierarchy *h)
       if (strcmp(all[n].level[l].by, SyncILUBackends[SYNCILU_BACKEND_HOST]) && strcmp(all[n].level[l].by, SyncILUBackends[SYNCILU_BACKEND_CUDA]))
         PetscCall(BenchFail(&bench->failures, p->name, s->name, "a level has another smoother"));
     }
+    PetscCall(PrintResult(bench, p, h, &all[0], &all[n]));
     n++;
   }
-  PetscCall(PrintResults(bench, p, h, n, all));
   PetscCall(PrintLevels(n, all));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
