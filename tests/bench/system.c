@@ -293,6 +293,8 @@ PetscErrorCode SystemFinish(System *p)
   PetscFunctionBegin;
   PetscCall(VecDuplicate(p->b, &p->x));
   PetscCall(VecDuplicate(p->b, &p->r));
+  /* incomplete Cholesky factorization then takes its values where they are */
+  if (p->symmetric) PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatMult(p->A, p->b, p->r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
