@@ -12,6 +12,13 @@
    (tests/bench/bench_solvers with "syncilu host,syncilu cuda").
 */
 #define SYNCILU_CUDA_MIN_ROWS 8000
+/*
+   The same of solve jacobi where the matrix is on the device, as coarse levels of multigrid are: a sweep costs
+   its launches alone. Two smoothing steps with a sweep in each solve take an H200 and a core, in us (entries a
+   row): 4,913 rows (24) 67 and 390, 2,563 (33) 95 and 352, 1,773 (87) 150 and 396, 205 (65) 132 and 97, 159
+   (101) 171 and 100 (tests/bench/bench_multigrid).
+*/
+#define SYNCILU_CUDA_MIN_ROWS_JACOBI 500
 
 /* Threads of a block. */
 #define SYNCILU_BLOCK_LEVELS 512

@@ -247,15 +247,38 @@ static PetscErrorCode PlanSeen(SyncILUEngine e, const SyncILUSource *source)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the user may mean a backend for so many rows, and it is there; else why says why not. */
-static PetscErrorCode MayTake(const SyncILUBackendOps *ops, SyncILUBackend asked, PetscInt n, PetscBool *may, char why[], size_t len)
+/* From how many rows on auto takes a backend for a matrix of so many; without a source it is one on the host. */
+static PetscErrorCode LeastRows(const SyncILUBackendOps *ops, const SyncILUSettings *settings, const SyncILUSource *source, PetscInt n, PetscInt *least)
 {
+  SyncILUCSR A;
+
+  PetscFunctionBegin;
+  *least = ops->least;
+  /* the check brings the matrix to the host */
+  if (!source || settings->solve != SYNCILU_SOLVE_JACOBI || settings->check || n < ops->least_swept || n >= ops->least) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*source->get)(source->ctx, PETSC_TRUE, PETSC_FALSE, &A));
+  if (PetscMemTypeDevice(A.mem)) *least = ops->least_swept;
+  PetscCall((*source->restore)(source->ctx, &A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the user may mean a backend for so many rows, and it is there; else why says why not. */
+static PetscErrorCode MayTake(const SyncILUBackendOps *ops, const SyncILUSettings *settings, const SyncILUSource *source, PetscInt n, PetscBool *may,
+                              char why[], size_t len)
+{
+  const SyncILUBackend asked = settings->backend;
+
   PetscFunctionBegin;
   *may = PETSC_FALSE;
   if (asked != SYNCILU_BACKEND_AUTO && asked != ops->backend) PetscFunctionReturn(PETSC_SUCCESS);
-  if (asked == SYNCILU_BACKEND_AUTO && n < ops->least) {
-    PetscCall(PetscSNPrintf(why, len, "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", n, ops->least));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SYNCILU_BACKEND_AUTO) {
+    PetscInt least;
+
+    PetscCall(LeastRows(ops, settings, source, n, &least));
+    if (n < least) {
+      PetscCall(PetscSNPrintf(why, len, "%" PetscInt_FMT " rows on this rank, a GPU is used from %" PetscInt_FMT " on", n, least));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   *may = PETSC_TRUE;
   if (ops->available) PetscCall((*ops->available)(may, why, len));
@@ -283,7 +306,7 @@ PetscErrorCode SyncILUEngineGetReorder(const SyncILUSettings *settings, PetscInt
   PetscFunctionBegin;
   *reorder = NULL;
   for (int k = 0; k < BACKENDS && !may; k++) {
-    PetscCall(MayTake(backends[k], settings->backend, n, &may, unused, sizeof(unused)));
+    PetscCall(MayTake(backends[k], settings, NULL, n, &may, unused, sizeof(unused)));
     if (may) *reorder = backends[k]->reorder;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,14 +329,15 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
       PetscCall(PetscStrncpy(why, "a pivot vanishes unless it is chosen within its block, which only the host does", sizeof(why)));
       continue;
     }
-    PetscCall(MayTake(ops, asked, e->n, &may, why, sizeof(why)));
+    PetscCall(MayTake(ops, &e->settings, source, e->n, &may, why, sizeof(why)));
     if (!may) continue;
     e->ops = ops;
     PetscCall(PlanSeen(e, source));
     if (!e->unfit[0]) {
       if (asked != SYNCILU_BACKEND_AUTO) PetscCall(PetscStrncpy(e->why, "asked for", sizeof(e->why)));
       else if (ops->device)
-        PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: a GPU is there and the rank has %" PetscInt_FMT " rows or more", ops->least));
+        PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: a GPU is there and the rank has %" PetscInt_FMT " rows or more",
+                                e->n < ops->least ? ops->least_swept : ops->least));
       else {
         PetscCall(PetscSNPrintf(e->why, sizeof(e->why), "auto: %s", why));
         PetscCall(PetscInfo(NULL, "Backend %s: %s\n", SyncILUBackends[ops->backend], why));

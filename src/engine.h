@@ -214,11 +214,12 @@ typedef PetscBool (*SyncILUReorder)(PetscInt, PetscInt64, const PetscInt[2], dou
 /* What a backend provides. */
 typedef struct {
   SyncILUBackend backend;
-  PetscInt       least;     /* rows from which on auto takes it, if there is a choice */
-  PetscBool      device;    /* takes arrays in the memory of a device */
-  PetscBool      blocks;    /* knows matrices with blocks; another one gets their points */
-  PetscBool      symmetric; /* computes one triangle of a symmetric matrix; another one both */
-  PetscReal      tolerance; /* of the check (see check.c); 0: the bits are the reference's */
+  PetscInt       least;       /* rows from which on auto takes it, if there is a choice */
+  PetscInt       least_swept; /* the same of solve jacobi where the matrix is in its memory */
+  PetscBool      device;      /* takes arrays in the memory of a device */
+  PetscBool      blocks;      /* knows matrices with blocks; another one gets their points */
+  PetscBool      symmetric;   /* computes one triangle of a symmetric matrix; another one both */
+  PetscReal      tolerance;   /* of the check (see check.c); 0: the bits are the reference's */
 
   /* Which row of the matrix is row i of the factor, where the pattern has no arrays. NULL: the natural one. */
   PetscErrorCode (*row)(SyncILUEngine, PetscInt, PetscInt *);

@@ -65,7 +65,8 @@
    then. What auto took, and why, is in the view.
 
    Auto takes the GPU where there is one, from 8,000 rows on a rank, unless its memory is too small for the
-   plan, or the rows are one chain, as in a tridiagonal matrix, on which a core of the host is faster. The
+   plan, or the rows are one chain, as in a tridiagonal matrix, on which a core of the host is faster;
+   with `SYNCILU_SOLVE_JACOBI` from 500 rows on if the matrix is on the device. The
    device is the one that PETSc uses or, by -device_select or the rank, would use. With a PETSc without CUDA
    the rank on the node chooses, as the launcher of the MPI program tells it (else the rank). Several ranks
    may share a device.

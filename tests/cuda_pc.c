@@ -627,19 +627,30 @@ static PetscErrorCode TestChosenOrdering(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Left to the library, small blocks stay on the host, and chains, in which one row waits for another. */
+/*
+   Left to the library, small blocks stay on the host, and chains, in which one row waits for another. With approximate
+   solves smaller ones go to the device, if their matrix is there.
+*/
 static PetscErrorCode TestAuto(PetscRandom rand)
 {
   const struct {
     const char    *pattern;
     PetscInt       n;
+    SyncILUSolve   solve;
+    PetscBool      device; /* the matrix is there */
     SyncILUBackend backend;
     const char    *said;
   } blocks[] = {
-    {"random",      SYNCILU_CUDA_MIN_ROWS - 1, SYNCILU_BACKEND_HOST, "host (auto: "           },
-    {"random",      SYNCILU_CUDA_MIN_ROWS,     SYNCILU_BACKEND_CUDA, "cuda (auto: "           },
-    {"tridiagonal", SYNCILU_CUDA_MIN_ROWS,     SYNCILU_BACKEND_HOST, "host (auto: a chain of "},
-    {"5pt:15x1000", 0,                         SYNCILU_BACKEND_CUDA, "cuda (auto: "           }  /* narrow, in tiles or by a cluster */
+    {"random",      SYNCILU_CUDA_MIN_ROWS - 1,        SYNCILU_SOLVE_AUTO,   PETSC_FALSE, SYNCILU_BACKEND_HOST, "host (auto: "                                   },
+    {"random",      SYNCILU_CUDA_MIN_ROWS,            SYNCILU_SOLVE_AUTO,   PETSC_FALSE, SYNCILU_BACKEND_CUDA, "cuda (auto: "                                   },
+    {"tridiagonal", SYNCILU_CUDA_MIN_ROWS,            SYNCILU_SOLVE_AUTO,   PETSC_FALSE, SYNCILU_BACKEND_HOST, "host (auto: a chain of "                        },
+    {"5pt:15x1000", 0,                                SYNCILU_SOLVE_AUTO,   PETSC_FALSE, SYNCILU_BACKEND_CUDA, "cuda (auto: "                                   }, /* narrow, in tiles or by a cluster */
+    {"random",      SYNCILU_CUDA_MIN_ROWS - 1,        SYNCILU_SOLVE_JACOBI, PETSC_FALSE, SYNCILU_BACKEND_HOST, "host (auto: "                                   },
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_64BIT_INDICES)
+    {"random",      SYNCILU_CUDA_MIN_ROWS - 1,        SYNCILU_SOLVE_AUTO,   PETSC_TRUE,  SYNCILU_BACKEND_HOST, "host (auto: "                                   },
+    {"random",      SYNCILU_CUDA_MIN_ROWS_JACOBI - 1, SYNCILU_SOLVE_JACOBI, PETSC_TRUE,  SYNCILU_BACKEND_HOST, "host (auto: "                                   },
+    {"random",      SYNCILU_CUDA_MIN_ROWS_JACOBI,     SYNCILU_SOLVE_JACOBI, PETSC_TRUE,  SYNCILU_BACKEND_CUDA, "cuda (auto: a GPU is there and the rank has 500"},
+#endif
   };
 
   PetscFunctionBegin;
@@ -651,7 +662,9 @@ static PetscErrorCode TestAuto(PetscRandom rand)
 
     Watch("auto, %s", blocks[k].pattern);
     PetscCall(GenerateMatrix(blocks[k].pattern, blocks[k].n, rand, &A));
+    if (blocks[k].device) PetscCall(MatConvert(A, MATAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
     PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_AUTO, &pc));
+    PetscCall(PCSyncILUSetSolve(pc, blocks[k].solve));
     PetscCall(PCSetUp(pc));
     PetscCall(PCSyncILUGetStatistics(pc, &s));
     CHECK(s.backend == blocks[k].backend, "auto, %s, %" PetscInt_FMT " rows: runs on %s", blocks[k].pattern, s.rows, SyncILUBackends[s.backend]);

@@ -436,6 +436,7 @@ static PetscErrorCode Solve_CUDA(SyncILUEngine e, SyncILUTranspose trans, PetscI
 
 const SyncILUBackendOps SyncILUCUDAOps = {.backend     = SYNCILU_BACKEND_CUDA,
                                           .least       = SYNCILU_CUDA_MIN_ROWS,
+                                          .least_swept = SYNCILU_CUDA_MIN_ROWS_JACOBI,
                                           .device      = PETSC_TRUE,
                                           .tolerance   = 1e-10,
                                           .row         = Row_CUDA,

@@ -143,8 +143,8 @@ PetscErrorCode KrylovRun(Krylov *s, const char *const *options, KSPType type, Sy
     if (r < 0) {
       const double all = t[0] + t[1] + t[2] + t[3];
 
-      repeat = all > s->enough ? 1 : PetscMin(s->repeat, BENCH_REPEAT_MAX / 2);
-      if (!s->cold || all <= s->enough) continue;
+      repeat = PetscMin(s->repeat, all > s->enough ? 1 : BENCH_REPEAT_MAX / 2);
+      if (repeat && !(s->cold && all > s->enough)) continue;
       repeat = 0;
     }
     out->first.t[out->first.n++] = t[0];

@@ -14,7 +14,7 @@ enum {
 };
 
 typedef struct {
-  PetscInt  repeat; /* rounds after the first, of which the medians are taken */
+  PetscInt  repeat; /* rounds after the first, of which the medians are taken; 0: the first one counts */
   PetscReal rtol;
   PetscInt  max_it, restart; /* of GMRES, 0: PETSc's */
   PetscBool device;          /* PETSc uses one, for which clocks wait */

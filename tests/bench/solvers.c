@@ -13,7 +13,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
   -only name,...      these preconditioners of the table alone; or \"syncilu jacobi\" and \"syncilu jacobi diagonal\", which are in it only then,\n\
                       as are \"syncilu host\" and \"syncilu cuda\": their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
-  -repeat n           rounds after the first, of which the median is shown\n\
+  -repeat n           rounds after the first, of which the median is shown; 0: the first one counts\n\
   -rtol r             relative tolerance of the solvers\n\
   -max_it n           most iterations\n\
   -restart n          of GMRES\n\
@@ -531,7 +531,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBool("-host_arrays", "Matrix and vectors of the host's types", NULL, bench->host_arrays, &bench->host_arrays, NULL));
   PetscCall(PetscOptionsStringArray("-only", "These preconditioners alone", NULL, bench->only, &bench->nonly, &only));
   PetscCall(
-    PetscOptionsBoundedInt("-repeat", "Rounds after the first, of which the median is shown", NULL, bench->krylov.repeat, &bench->krylov.repeat, NULL, 1));
+    PetscOptionsBoundedInt("-repeat", "Rounds after the first, of which the median is shown", NULL, bench->krylov.repeat, &bench->krylov.repeat, NULL, 0));
   PetscCall(PetscOptionsReal("-rtol", "Relative tolerance of the solvers", NULL, bench->krylov.rtol, &bench->krylov.rtol, NULL));
   PetscCall(PetscOptionsReal("-peclet", "Cell Peclet number of convection-diffusion", NULL, bench->peclet, &bench->peclet, NULL));
   PetscCall(PetscOptionsInt("-max_it", "Most iterations", NULL, bench->krylov.max_it, &bench->krylov.max_it, NULL));
