@@ -152,11 +152,12 @@ typedef enum {
    their launches included, are solved with all multiprocessors, as with `SYNCILU_SOLVE_ELL`; the view names them.
 
    `SYNCILU_SOLVE_STRUCT` is for matrices each row of which has the entries of one stencil, less those that leave
-   the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, with one unknown a
-   point. Rows may have holes, such as those of a Dirichlet boundary, and triangles on a grid, whose squares are
+   the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, or star-7 with one and two
+   levels of fill. Rows may have holes, such as those of a Dirichlet boundary, and triangles on a grid, whose squares are
    cut either way: what a row lacks is computed with as zero, so that an infinite number spreads to all rows of a
-   stencil. The grid is found in the pattern, from the longest row. Periodic directions, other orderings and levels
-   of fill that are no stencil are refused with the row, as is what reaches back more than 8 levels. The tasks are
+   stencil. The grid is the one that was given (`PCSyncILUSetGrid()`), or the `DMDA`'s of the matrix; else it is found in
+   the pattern, from the longest row. Unknowns of a point are rows of a line, if these are no more than 13 entries. Periodic
+   directions, other orderings and what reaches back more than 8 levels are refused with the reason. The tasks are
    those of H. Luo et al., StructILU, ICS 2025, section 4.1, with lines along x instead of z.
 
    `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
@@ -247,6 +248,8 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSolveSweeps(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSolveSweeps(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSolveBlockSize(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSolveBlockSize(PC, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetGrid(PC, PetscInt, PetscInt, PetscInt, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetGrid(PC, PetscInt *, PetscInt *, PetscInt *, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetThreads(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetThreads(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
@@ -283,6 +286,8 @@ SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSolveSweeps(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSolveSweeps(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSolveBlockSize(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSolveBlockSize(Mat, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetGrid(Mat, PetscInt, PetscInt, PetscInt, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetGrid(Mat, PetscInt *, PetscInt *, PetscInt *, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetThreads(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetThreads(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRelax(Mat, PetscReal);

@@ -19,6 +19,7 @@ __global__ void stencil_kernel(SyncILUDevicePattern p, int longest, SyncILUStenc
 {
   const int row = s->row;
 
+  if (threadIdx.x == 0) s->count = longest;
   if (threadIdx.x == 0) s->lower = p.diag[row] - p.ptr[row];
   if ((int)threadIdx.x < longest) s->offset[threadIdx.x] = p.col[p.ptr[row] + threadIdx.x] - row;
 }
@@ -38,51 +39,109 @@ __global__ void levels_kernel(SyncILULines g, int n, int *__restrict__ level)
   level[i] = at[0] + g.level[0] * (at[1] + g.skew * at[2]) + g.level[1] * at[2];
 }
 
-/* On the grid as it is numbered. */
-__global__ void odd_rows_kernel(SyncILUDevicePattern p, int count, SyncILULines g, SyncILUStencil *s)
-{
-  __shared__ int point[2 * SYNCILU_STRUCT_MOST + 1][3];
+/*
+   Quotients by a number that is the same for all, of numbers below 2^31: half a step beside a whole one is more than
+   rounding can make of it.
+*/
+struct Divisor {
+  int    number;
+  double inverse;
 
-  if ((int)threadIdx.x < count) SyncILUStencilPoint(g.points, s->offset[threadIdx.x], point[threadIdx.x]);
-  __syncthreads(); /* all points are there */
-  const long long i = global_thread();
-  if (i >= p.n) return;
-  const int line = (int)i / g.points[0], z = line / g.points[1], at[3] = {(int)i - line * g.points[0], line - z * g.points[1], z};
-  const int begin = p.ptr[i], entries = p.ptr[i + 1] - begin;
-  int       q   = 0;
-  bool      odd = false;
+  __device__ __forceinline__ Divisor(int d) : number(d), inverse(1.0 / d) { }
+  __device__ __forceinline__ int of(int i) const { return (int)((i + 0.5) * inverse); }
+};
 
-  for (int k = 0; k < count; k++) {
-    if (!inside(g.points, at, point[k][0], point[k][1], point[k][2])) continue;
-    odd |= (q >= entries) | (p.col[begin + min(q, entries - 1)] != (int)i + s->offset[k]); /* no branch: loads do not wait for each other */
-    q++;
+/* Where rows stand on a grid. */
+struct Numbering {
+  Divisor dof, line, plane;
+
+  __device__ __forceinline__ Numbering(const SyncILUGrid &g) : dof(g.dof), line(g.points[0]), plane(g.points[0] * g.points[1]) { }
+  __device__ __forceinline__ void at(int row, int *where) const
+  {
+    const int point = dof.number > 1 ? dof.of(row) : row, z = plane.of(point), rest = point - z * plane.number, y = line.of(rest);
+
+    where[0] = rest - y * line.number;
+    where[1] = y;
+    where[2] = z;
   }
-  if ((odd || q != entries) && i < load_stale(&s->odd)) atomicMin(&s->odd, (int)i);
+};
+
+/* The bit of a point that is allowed, -1 of others. */
+__device__ __forceinline__ int allowed_bit(const unsigned *may, const int *d)
+{
+  for (int c = 0; c < 3; c++)
+    if (abs(d[c]) > SYNCILU_STRUCT_REACH) return -1;
+  const int bit = SyncILUGridBit(d[0], d[1], d[2]);
+  return may[bit >> 5] >> (bit & 31) & 1 ? bit : -1;
 }
 
 /*
-   The same where rows may have holes, so that the place of an entry in its row depends on those before it. Columns
-   ascend, and so do the points: an entry that is at none of them stays the next one, and the row is odd.
+   Each block collects the points of its rows, and adds to those of all what these do not have yet; a bit that is missed
+   on the way is only set once more.
 */
-__global__ void holes_kernel(SyncILUDevicePattern p, int count, SyncILULines g, SyncILUStencil *s, int *__restrict__ present)
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  grid_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, SyncILUGrid g, const unsigned *__restrict__ allowed, SyncILUGridEntries *found)
 {
-  __shared__ int point[2 * SYNCILU_STRUCT_MOST + 1][3];
+  __shared__ unsigned seen[SYNCILU_GRID_WORDS], may[SYNCILU_GRID_WORDS];
+  const Numbering     numbering(g);
+  unsigned long long  odd    = ~0ull;
+  unsigned            around = 0;
 
-  if ((int)threadIdx.x < count) SyncILUStencilPoint(g.points, s->offset[threadIdx.x], point[threadIdx.x]);
-  __syncthreads(); /* all points are there */
+  for (int w = threadIdx.x; w < SYNCILU_GRID_WORDS; w += blockDim.x) {
+    seen[w] = 0;
+    may[w]  = allowed ? allowed[w] : ~0u;
+  }
+  __syncthreads(); /* both are there before the first row */
+  for (long long i = global_thread(); i < n; i += all_threads()) {
+    int here[3];
+
+    numbering.at((int)i, here);
+    for (int k = ptr[i], end = ptr[i + 1]; k < end; k++) {
+      const int j = col[k];
+      int       d[3];
+      unsigned  ends = 0;
+
+      numbering.at(j, d);
+      for (int c = 0; c < 3; c++) d[c] -= here[c];
+      int bit = allowed_bit(may, d);
+      if (bit < 0) {
+        for (int c = 0; c < 3; c++) {
+          if (abs(d[c]) <= g.points[c] / 2) continue;
+          d[c] += d[c] < 0 ? g.points[c] : -g.points[c];
+          ends |= 1u << c;
+        }
+        bit = allowed_bit(may, d);
+        if (bit >= 0) around |= ends;
+        else odd = min(odd, (unsigned long long)i << 32 | (unsigned)j);
+      } else if (!(seen[bit >> 5] >> (bit & 31) & 1)) atomicOr(&seen[bit >> 5], 1u << (bit & 31));
+    }
+  }
+  if (around) atomicOr(&found->around, around);
+  if (odd != ~0ull) atomicMin(&found->odd, odd);
+  __syncthreads(); /* all rows of the block have been seen */
+  for (int w = threadIdx.x; w < SYNCILU_GRID_WORDS; w += blockDim.x)
+    if (seen[w]) atomicOr(&found->seen[w], seen[w]);
+}
+
+/*
+   Which points rows have, on the grid as it is numbered. Columns ascend, and so do the points that are on the grid,
+   which all entries are at.
+*/
+__global__ void holes_kernel(SyncILUDevicePattern p, SyncILUGrid g, SyncILUStencil s, int *__restrict__ present)
+{
   const long long i = global_thread();
-  if (i >= p.n) return;
-  const int line = (int)i / g.points[0], z = line / g.points[1], at[3] = {(int)i - line * g.points[0], line - z * g.points[1], z};
-  const int end = p.ptr[i + 1], lower = s->lower;
-  int       q = p.ptr[i], bits = 0;
 
-  for (int k = 0; k < count && q < end; k++) {
-    if (!inside(g.points, at, point[k][0], point[k][1], point[k][2]) || p.col[q] != (int)i + s->offset[k]) continue;
-    if (k != lower) bits |= 1 << SyncILUStencilBit(k > lower, k > lower ? k - lower - 1 : k);
+  if (i >= p.n) return;
+  const int end = p.ptr[i + 1];
+  int       q = p.ptr[i], bits = 0, at[3];
+
+  Numbering(g).at((int)i, at);
+  for (int k = 0; k < s.count && q < end; k++) {
+    if (!inside(g.points, at, s.point[k][0], s.point[k][1], s.point[k][2]) || p.col[q] != (int)i + s.offset[k]) continue;
+    if (k != s.lower) bits |= 1 << SyncILUStencilBit(k > s.lower, k > s.lower ? k - s.lower - 1 : k);
     q++;
   }
   present[i] = bits;
-  if (q != end && i < load_stale(&s->odd)) atomicMin(&s->odd, (int)i);
 }
 
 template <typename V>
@@ -173,11 +232,22 @@ cudaError_t SyncILUKernelStencil(SyncILUDevicePattern p, int longest, SyncILUSte
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern p, int longest, SyncILULines g, SyncILUStencil *s, int *present, cudaStream_t stream)
+cudaError_t SyncILUKernelGridEntries(int n, const int *ptr, const int *col, SyncILUGrid g, const unsigned *allowed, SyncILUGridEntries *found,
+                                     cudaStream_t stream)
 {
-  if (!p.n || longest > 2 * SYNCILU_STRUCT_MOST + 1) return cudaSuccess;
-  if (present) LAUNCH(holes_kernel, p.n, stream, p, longest, g, s, present);
-  LAUNCH(odd_rows_kernel, p.n, stream, p, longest, g, s);
+  if (!n) return cudaSuccess;
+  grid_kernel<<<few_blocks_for(n), SYNCILU_BLOCK, 0, stream>>>(n, ptr, col, g, allowed, found);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelHoles(SyncILUDevicePattern p, const int points[3], const SyncILUStencil *s, int *present, cudaStream_t stream)
+{
+  const SyncILUGrid g = {
+    {points[0], points[1], points[2]},
+    1
+  };
+
+  LAUNCH(holes_kernel, p.n, stream, p, g, *s, present);
 }
 
 cudaError_t SyncILUKernelStructLevels(SyncILULines g, int n, int *level, cudaStream_t stream)

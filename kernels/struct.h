@@ -53,33 +53,42 @@ SYNCILU_HOST_DEVICE static inline int SyncILULinesBegin(const SyncILULines *g, i
   return g->skew * (row << g->edge[1]) >> g->edge[0];
 }
 
+/* Rows in the order of the points of a grid, x first, with dof unknowns each. */
+typedef struct {
+  int points[3], dof;
+} SyncILUGrid;
+
+/*
+   The entries of a matrix by where they stand on the grid, of those that reach no further than SYNCILU_STRUCT_REACH
+   points in any direction, straight or around the ends of the grid.
+*/
+#define SYNCILU_GRID_SIDE  (2 * SYNCILU_STRUCT_REACH + 1)
+#define SYNCILU_GRID_WORDS ((SYNCILU_GRID_SIDE * SYNCILU_GRID_SIDE * SYNCILU_GRID_SIDE + 31) / 32)
+
+typedef struct {
+  unsigned long long odd;                      /* row << 32 | column of the first one that is none of them; all bits if there is none */
+  unsigned           around;                   /* directions in which some go around, as bits */
+  unsigned           seen[SYNCILU_GRID_WORDS]; /* a bit for each point at which there are entries, see SyncILUGridBit() */
+} SyncILUGridEntries;
+
+SYNCILU_HOST_DEVICE static inline int SyncILUGridBit(int x, int y, int z)
+{
+  return ((z + SYNCILU_STRUCT_REACH) * SYNCILU_GRID_SIDE + y + SYNCILU_STRUCT_REACH) * SYNCILU_GRID_SIDE + x + SYNCILU_STRUCT_REACH;
+}
+
 /* A stencil: where the columns of a row stand, by ascending columns. */
 typedef struct {
-  int row;   /* that has all of it: the first one of the longest rows; INT_MAX before */
-  int odd;   /* the first row that has other entries; INT_MAX before, and where there is none */
-  int lower; /* entries before the diagonal */
-  int offset[2 * SYNCILU_STRUCT_MOST + 1];
+  int         row;   /* that has all of it: the first one of the longest rows; INT_MAX before */
+  int         count; /* entries, the diagonal too */
+  int         lower; /* those before it */
+  int         offset[2 * SYNCILU_STRUCT_MOST + 1];
+  signed char point[2 * SYNCILU_STRUCT_MOST + 1][3]; /* on a grid; no kernel makes these */
 } SyncILUStencil;
 
 /* The bit of a point of L, or of U, in SyncILUDeviceStruct.present. */
 SYNCILU_HOST_DEVICE static inline int SyncILUStencilBit(int upper, int point)
 {
   return upper ? SYNCILU_STRUCT_MOST + point : point;
-}
-
-/*
-   The point of a stencil on a grid whose lines and planes are longer than twice what it reaches. For other
-   grids it may be a wrong one.
-*/
-SYNCILU_HOST_DEVICE static inline void SyncILUStencilPoint(const int *points, int offset, int *d)
-{
-  const long long x = points[0], plane = x * points[1];
-  const long long z = (offset + (offset < 0 ? -(plane / 2) : plane / 2)) / plane, rest = offset - z * plane;
-  const long long y = (rest + (rest < 0 ? -(x / 2) : x / 2)) / x;
-
-  d[0] = (int)(rest - y * x);
-  d[1] = (int)y;
-  d[2] = (int)z;
 }
 
 /*
@@ -123,11 +132,13 @@ typedef struct {
 } SyncILUDeviceStruct;
 
 /*
-   The stencil of a matrix whose longest rows have so many entries; and the first row with others on a grid. With
-   present given rows may have holes, and it receives which points they have.
+   The stencil of a matrix whose longest rows have so many entries; where the entries of rows stand on a grid, of which
+   the points outside of `allowed` are none, unless that is NULL; which points of a stencil that all entries stand at
+   each row has, see SyncILUStencilBit().
 */
 extern cudaError_t SyncILUKernelStencil(SyncILUDevicePattern, int longest, SyncILUStencil *, cudaStream_t);
-extern cudaError_t SyncILUKernelOddRows(SyncILUDevicePattern, int longest, SyncILULines, SyncILUStencil *, int *present, cudaStream_t);
+extern cudaError_t SyncILUKernelGridEntries(int n, const int *ptr, const int *col, SyncILUGrid, const unsigned *allowed, SyncILUGridEntries *, cudaStream_t);
+extern cudaError_t SyncILUKernelHoles(SyncILUDevicePattern, const int points[3], const SyncILUStencil *, int *present, cudaStream_t);
 
 /* The level of each row, as of a grid without holes. */
 extern cudaError_t SyncILUKernelStructLevels(SyncILULines, int n, int *level, cudaStream_t);

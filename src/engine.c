@@ -23,6 +23,8 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->residual     = PETSC_FALSE;
   s->check        = PETSC_FALSE;
   s->tune         = PETSC_FALSE;
+  s->grid_from    = SYNCILU_GRID_UNKNOWN;
+  for (int c = 0; c < 4; c++) s->grid[c] = 0;
 
   s->solve_sweeps     = 3;
   s->solve_block_size = SYNCILU_JACOBI_BLOCK;
@@ -125,6 +127,7 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
 
   PetscFunctionBegin;
   PetscCall(SyncILUPatternDestroy(&e->pattern));
+  PetscCall(SyncILUGridCheck(&e->settings, A));
   if (!e->row && e->settings.ordering != SYNCILU_ORDERING_GIVEN) {
     e->blocks.request = e->settings.ordering;
     e->blocks.size    = e->settings.block_size;
@@ -166,7 +169,8 @@ static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source)
   e->unfit[0] = 0;
   if (!e->settings.check && !e->pattern.lptr) {
     PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
-    ierr = (*e->ops->plan)(e, &A, &needpattern);
+    ierr = SyncILUGridCheck(&e->settings, &A);
+    if (!ierr) ierr = (*e->ops->plan)(e, &A, &needpattern);
     PetscCall((*source->restore)(source->ctx, &A));
     PetscCall(ierr);
   }

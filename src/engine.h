@@ -119,6 +119,11 @@ typedef struct {
   char            why[160];             /* why auto is this one; empty else */
 } SyncILUBlocks;
 
+/* The grid that the user has given (grid.c). */
+typedef struct _n_SyncILUSettings SyncILUSettings;
+PETSC_INTERN PetscErrorCode SyncILUGridCheck(const SyncILUSettings *, const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode SyncILUGridRefuse(const PetscInt[4], PetscInt, PetscInt);
+
 /* Columns inside of the matrix and ascending, else an error that names the row. */
 PETSC_INTERN PetscErrorCode SyncILUCSRCheck(const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode SyncILUCheckSymmetric(const SyncILUCSR *);
@@ -126,7 +131,14 @@ PETSC_INTERN PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *, const Petsc
 PETSC_INTERN PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *);
 PETSC_INTERN PetscInt64     SyncILUPatternBytes(const SyncILUPattern *);
 
-typedef struct {
+/* Who knows the grid that rows follow. */
+typedef enum {
+  SYNCILU_GRID_UNKNOWN,
+  SYNCILU_GRID_GIVEN, /* the user: it is an error if rows do not follow it */
+  SYNCILU_GRID_DM     /* the matrix' DM */
+} SyncILUGridFrom;
+
+struct _n_SyncILUSettings {
   SyncILUBackend  backend;
   SyncILUUpdate   update;
   SyncILUAnalysis analysis;
@@ -137,6 +149,8 @@ typedef struct {
   PetscInt        vector_size; /* lanes a row, 0: the library chooses */
   SyncILUOrdering ordering;    /* where no index sets come with the matrix */
   PetscInt        block_size;  /* of bmc */
+  SyncILUGridFrom grid_from;
+  PetscInt        grid[4]; /* points of x, y and z, unknowns a point; zeros where it is not known */
   PetscBool       symmetric;   /* the matrix is: ICC where the backend knows it, else ILU of both triangles */
   PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
@@ -145,11 +159,14 @@ typedef struct {
   PetscBool       residual;     /* compute it */
   PetscBool       check;
   PetscBool       tune;
-} SyncILUSettings;
+};
 
 PETSC_INTERN void SyncILUSettingsInitialize(SyncILUSettings *);
 /* The line of solve jacobi in the view of a backend. */
 PETSC_INTERN PetscErrorCode SyncILUSweepsView(const SyncILUSettings *, PetscViewer);
+
+/* Entries of a row reach so many points in each direction of a grid, or around its ends. */
+#define SYNCILU_GRID_REACH 8
 
 /* Of parilu, unless the user says otherwise: README.md has what they are worth. */
 enum {

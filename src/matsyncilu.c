@@ -3,6 +3,7 @@
    sequential AIJ and SBAIJ matrices.
 */
 #include "syncilu_impl.h"
+#include <petscdmda.h>
 
 static PetscErrorCode MatDestroy_SyncILU(Mat F)
 {
@@ -240,6 +241,41 @@ static PetscErrorCode CheckOrdering(PetscBool symmetric, PetscInt n, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   The grid of the matrix' DM, where none was given: DMDA numbers the points of a rank one after the other, x first. Of the
+   block of a rank the DM is that of the whole matrix, and the grid the part that the rank has of it.
+*/
+static PetscErrorCode FindGrid(Mat F, Mat A, SyncILUSettings *s)
+{
+  Mat_SyncILU *f  = (Mat_SyncILU *)F->data;
+  DM           dm = f->shared->dm;
+  PetscInt     points[3], dof;
+  PetscInt64   rows;
+  PetscBool    da;
+
+  PetscFunctionBegin;
+  if (s->grid_from != SYNCILU_GRID_UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dm) PetscCall(MatGetDM(A, &dm));
+  if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (!da) {
+    PetscCall(PetscInfo(F, "The matrix' DM of type %s gives no grid, which is searched for in the pattern\n", ((PetscObject)dm)->type_name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DMDAGetCorners(dm, NULL, NULL, NULL, &points[0], &points[1], &points[2]));
+  PetscCall(DMDAGetDof(dm, &dof));
+  rows = (PetscInt64)points[0] * points[1] * points[2] * dof;
+  if (rows != A->rmap->n || !rows) {
+    PetscCall(PetscInfo(F, "The matrix' DM has %" PetscInt64_FMT " unknowns on this rank, the matrix %" PetscInt_FMT " rows: its grid is searched for in the pattern\n",
+                        rows, A->rmap->n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->grid_from = SYNCILU_GRID_DM;
+  for (int c = 0; c < 3; c++) s->grid[c] = points[c];
+  s->grid[3] = dof;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_SyncILU      *f    = (Mat_SyncILU *)F->data;
@@ -256,6 +292,8 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
+  settings = f->shared->settings;
+  PetscCall(FindGrid(F, A, &settings));
   PetscCall(SyncILUMatIsSBAIJ(A, &half));
   f->symmetric = (PetscBool)(F->factortype == MAT_FACTOR_ICC || f->shared->settings.symmetric || half);
   /* PETSc's own ILU does not take it, and the first solver type that does would be used unasked */
@@ -265,7 +303,6 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCall(CheckShift(A, &source, info));
   if (row) PetscCall(PetscObjectQuery((PetscObject)row, SYNCILU_BLOCKS_KEY, &container));
   PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_BLOCKS_KEY, container));
-  settings           = f->shared->settings;
   settings.symmetric = f->symmetric;
   if (container) {
     SyncILUBlocks *blocks;
@@ -670,6 +707,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 .  -pc_syncilu_solve (auto|csr|mr|hyb|levelset|ell|cluster|bsr|struct|jacobi) - how a GPU solves; jacobi: everywhere
 .  -pc_syncilu_solve_sweeps <n>               - jacobi: sweeps of each triangular solve
 .  -pc_syncilu_solve_block_size (1|32)        - jacobi: rows of a diagonal block
+.  -pc_syncilu_grid nx,ny,nz,dof              - the grid that rows follow, which is searched for otherwise
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
 .  -pc_syncilu_sweeps <n>                     - sweeps of parilu

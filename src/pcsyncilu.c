@@ -67,10 +67,11 @@ static PetscErrorCode SetShift(PC pc, PetscBool symmetric)
 /* The part of the setup that is this rank's alone. */
 static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
 {
-  PC_SyncILU   *s = (PC_SyncILU *)pc->data;
-  MatSolverType type;
-  Mat           block;
-  PetscBool     same, baij, sbaij;
+  PC_SyncILU    *s = (PC_SyncILU *)pc->data;
+  MatSolverType  type;
+  Mat            block;
+  PetscBool      same, baij, sbaij;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(SetBlock(pc));
@@ -98,7 +99,10 @@ static PetscErrorCode SetUpBlock(PC pc, PCFailedReason *reason)
     PetscCall(PCFactorGetMatrix(s->ilu, &F));
     PetscCall(MatFactorClearError(F));
   }
-  PetscCall(PCSyncILUSetUpILU(s->ilu, PCSetUp, s->container));
+  PetscCall(MatGetDM(pc->pmat, &s->shared->dm));
+  ierr          = PCSyncILUSetUpILU(s->ilu, PCSetUp, s->container);
+  s->shared->dm = NULL; /* it may be gone when the block is factored again, then with another setup */
+  PetscCall(ierr);
   PetscCall(PCGetFailedReason(s->ilu, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -607,6 +611,7 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 .  -pc_syncilu_relax <w>                                           - relaxed (modified) ILU, 0 <= w <= 1
 .  -pc_syncilu_symmetric                                           - incomplete Cholesky factorization
 .  -pc_syncilu_eisenstat                                           - no product with the matrix in an iteration
+.  -pc_syncilu_grid nx,ny,nz,dof                                   - the grid that rows follow
 .  -pc_syncilu_threads <n>                                         - threads on the host
 -  -pc_syncilu_...                                                 - see `MATSOLVERSYNCILU`
 

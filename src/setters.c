@@ -563,6 +563,151 @@ MAT_SETTER(Solve, SyncILUSolve, Enum)
 MAT_GETTER(Solve, SyncILUSolve)
 
 /*@
+   PCSyncILUSetGrid - Says of which grid the rows of this rank are
+
+   Logically Collective
+
+   Input Parameters:
++  pc  - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+.  nx  - points in the first direction, along which successive points are neighbours
+.  ny  - points in the second direction, 1 on a line
+.  nz  - points in the third direction, 1 in a plane
+-  dof - unknowns of a point, which are successive rows
+
+   Options Database Key:
+.  -pc_syncilu_grid nx,ny,nz,dof - the grid; what is left out is 1
+
+   Level: advanced
+
+   Notes:
+   Takes effect at the next symbolic phase. All four zero is none, the default: then the grid is that of the matrix' `DMDA`,
+   if it has one (MatGetDM()) whose points on this rank times its unknowns are the rows, else it is searched for in
+   the pattern. The numbers may differ from rank to rank, and by the option are those of all ranks.
+
+   On a GPU `SYNCILU_SOLVE_STRUCT` goes along the lines of this grid, with the stencil of all points at which rows have
+   entries. So rows need not have one stencil, as they must where the grid is searched for, and lines may be as short as
+   they like. Other strategies, the host and other orderings have no use for it.
+
+   Every entry of the matrix is compared with the grid, wherever it is factored. The symbolic phase ends with
+   PETSC_ERR_ARG_INCOMP if the product is not the number of rows, and with PETSC_ERR_ARG_WRONG at the first row with an
+   entry that is more than 8 points away in a direction. In periodic directions entries may go around the ends of the grid, to
+   points that are neighbours elsewhere too; struct does not take such a grid, and the view says so.
+
+.seealso: `SyncILUSolve`, `PCSyncILUSetSolve()`, `PCSyncILUGetGrid()`, `MatSyncILUSetGrid()`, `MatGetDM()`
+@*/
+PetscErrorCode PCSyncILUSetGrid(PC pc, PetscInt nx, PetscInt ny, PetscInt nz, PetscInt dof)
+{
+  const PetscInt grid[] = {nx, ny, nz, dof};
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCSyncILUComposeWithILU(pc));
+  PetscTryMethod(pc, "PCSyncILUSetGrid_C", (PC, const PetscInt[4]), (pc, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetGrid(PetscObject object, PetscInt *nx, PetscInt *ny, PetscInt *nz, PetscInt *dof)
+{
+  PetscInt grid[4];
+
+  PetscFunctionBegin;
+  PetscUseMethod(object, "SyncILUGetGrid_C", (PetscObject, PetscInt[4]), (object, grid));
+  if (nx) *nx = grid[0];
+  if (ny) *ny = grid[1];
+  if (nz) *nz = grid[2];
+  if (dof) *dof = grid[3];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSyncILUGetGrid - Gets the grid that was given
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameters:
++  nx  - points in the first direction, or NULL
+.  ny  - in the second one, or NULL
+.  nz  - in the third one, or NULL
+-  dof - unknowns of a point, or NULL
+
+   Level: advanced
+
+   Note:
+   As set by `PCSyncILUSetGrid()` or the option; all are zero where none was given, whatever grid a `DM` or the pattern has.
+
+.seealso: `PCSyncILUSetGrid()`
+@*/
+PetscErrorCode PCSyncILUGetGrid(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *nz, PetscInt *dof)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCSyncILUComposeWithILU(pc));
+  PetscCall(GetGrid((PetscObject)pc, nx, ny, nz, dof));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSyncILUSetGrid - Says of which grid the rows are, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F   - a factored matrix of `MATSOLVERSYNCILU`
+.  nx  - points in the first direction
+.  ny  - points in the second direction
+.  nz  - points in the third direction
+-  dof - unknowns of a point
+
+   Options Database Key:
+.  -pc_syncilu_grid nx,ny,nz,dof - the grid
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetGrid()`.
+
+.seealso: `PCSyncILUSetGrid()`, `MatSyncILUGetGrid()`
+@*/
+PetscErrorCode MatSyncILUSetGrid(Mat F, PetscInt nx, PetscInt ny, PetscInt nz, PetscInt dof)
+{
+  const PetscInt grid[] = {nx, ny, nz, dof};
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscTryMethod(F, "MatSyncILUSetGrid_C", (Mat, const PetscInt[4]), (F, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSyncILUGetGrid - Gets the grid that was given, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameters:
++  nx  - points in the first direction, or NULL
+.  ny  - in the second one, or NULL
+.  nz  - in the third one, or NULL
+-  dof - unknowns of a point, or NULL
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetGrid()`
+@*/
+PetscErrorCode MatSyncILUGetGrid(Mat F, PetscInt *nx, PetscInt *ny, PetscInt *nz, PetscInt *dof)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscCall(GetGrid((PetscObject)F, nx, ny, nz, dof));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
    PCSyncILUSetSolveSweeps - Sets how many Jacobi sweeps take the place of each triangular solve
 
    Logically Collective

@@ -115,6 +115,22 @@ static PetscErrorCode CheckThreads(PetscInt v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Zeros take a grid away. */
+static PetscErrorCode SetGrid(SyncILUSettings *s, const PetscInt grid[4])
+{
+  PetscBool none = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (int c = 0; c < 4; c++) none = (PetscBool)(none && !grid[c]);
+  for (int c = 0; c < 4; c++)
+    PetscCheck(none || (grid[c] > 0 && grid[c] <= PETSC_MPI_INT_MAX), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_syncilu_grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ": all must be positive, or all zero for none", grid[0],
+               grid[1], grid[2], grid[3]);
+  s->grid_from = none ? SYNCILU_GRID_UNKNOWN : SYNCILU_GRID_GIVEN;
+  for (int c = 0; c < 4; c++) s->grid[c] = grid[c];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckRelax(PetscReal v)
 {
   PetscFunctionBegin;
@@ -125,7 +141,7 @@ static PetscErrorCode CheckRelax(PetscReal v)
 PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObject, SyncILUSettings *s)
 {
   PetscBool flg, prefetch = (PetscBool)(s->prefetch != PETSC_BOOL3_FALSE);
-  PetscInt  n;
+  PetscInt  n, count = 4, grid[] = {s->grid[0], s->grid[1], s->grid[2], s->grid[3]};
   PetscReal relax;
 
   PetscFunctionBegin;
@@ -155,6 +171,11 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
     PetscCall(CheckSolveBlockSize(n));
     s->solve_block_size = n;
   }
+  PetscCall(PetscOptionsIntArray("-pc_syncilu_grid", "Points of x, y and z, and unknowns a point", "PCSyncILUSetGrid", grid, &count, &flg));
+  if (flg) {
+    for (PetscInt c = count; c < 4; c++) grid[c] = count && grid[0] ? 1 : 0;
+    PetscCall(SetGrid(s, grid));
+  }
   PetscCall(PetscOptionsInt("-pc_syncilu_threads", "Threads on the host, default OMP_NUM_THREADS, else 1", "PCSyncILUSetThreads", s->threads, &n, &flg));
   if (flg) {
     PetscCall(CheckThreads(n));
@@ -182,17 +203,21 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
 
 PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
 {
-  char threads[32];
+  char threads[32], grid[96];
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation: %g\n", (double)s->relax));
   if (s->threads == PETSC_DECIDE) PetscCall(PetscStrncpy(threads, "from OMP_NUM_THREADS", sizeof(threads)));
   else PetscCall(PetscSNPrintf(threads, sizeof(threads), "%" PetscInt_FMT, s->threads));
+  if (s->grid_from == SYNCILU_GRID_GIVEN)
+    PetscCall(PetscSNPrintf(grid, sizeof(grid), "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, s->grid[0], s->grid[1], s->grid[2],
+                            s->grid[3]));
+  else PetscCall(PetscStrncpy(grid, "auto", sizeof(grid)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads %s, symmetric %s, tune %s, check %s\n", SyncILUBackends[s->backend],
                                    SyncILUAnalyses[s->analysis], threads, PetscBools[s->symmetric], PetscBools[s->tune], PetscBools[s->check]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s\n", SyncILUUpdates[s->update],
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s, grid %s\n", SyncILUUpdates[s->update],
                                    s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE], s->vector_size,
-                                   SyncILUSolves[s->solve]));
+                                   SyncILUSolves[s->solve], grid));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with solve jacobi: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT "\n", s->solve_sweeps,
                                    s->solve_block_size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with parilu: sweeps %" PetscInt_FMT ", asynchronous %s; residual %s\n", s->sweeps,
@@ -269,6 +294,41 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
 
 SETTINGS(METHODS)
 
+static PetscErrorCode PCSyncILUSetGrid_SyncILU(PC pc, const PetscInt grid[4])
+{
+  SyncILUShared *shared;
+  PetscBool      same;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUGetShared((PetscObject)pc, &shared));
+  PetscCall(PetscArraycmp(shared->settings.grid, grid, 4, &same));
+  PetscCall(SetGrid(&shared->settings, grid));
+  if (!same) PetscUseMethod(pc, "PCSyncILUSettingsChanged_C", (PC), (pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSyncILUSetGrid_SyncILU(Mat F, const PetscInt grid[4])
+{
+  SyncILUShared *shared;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUGetShared((PetscObject)F, &shared));
+  PetscCall(SetGrid(&shared->settings, grid));
+  PetscCall(MatSyncILUSettingsChanged(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of both kinds of objects. */
+static PetscErrorCode GetGrid_SyncILU(PetscObject object, PetscInt grid[4])
+{
+  SyncILUShared *shared;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUGetShared(object, &shared));
+  PetscCall(PetscArraycpy(grid, shared->settings.grid, 4));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SyncILUSharedCreate(PetscContainer *container)
 {
   SyncILUShared *shared;
@@ -305,6 +365,8 @@ PetscErrorCode PCSyncILUComposeShared(PC pc, PetscContainer container)
   PetscFunctionBegin;
   PetscCall(PetscObjectCompose((PetscObject)pc, SYNCILU_SHARED_KEY, (PetscObject)container));
   SETTINGS(COMPOSE_PC)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSyncILUSetGrid_C", container ? PCSyncILUSetGrid_SyncILU : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "SyncILUGetGrid_C", container ? GetGrid_SyncILU : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,5 +375,7 @@ PetscErrorCode MatSyncILUComposeShared(Mat F, PetscContainer container)
   PetscFunctionBegin;
   PetscCall(PetscObjectCompose((PetscObject)F, SYNCILU_SHARED_KEY, (PetscObject)container));
   SETTINGS(COMPOSE_MAT)
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSyncILUSetGrid_C", container ? MatSyncILUSetGrid_SyncILU : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "SyncILUGetGrid_C", container ? GetGrid_SyncILU : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

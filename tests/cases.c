@@ -61,6 +61,9 @@ static const CaseLine small[] = {
   {"5pt:13x7",         0,    NATURAL, 0, 0.9, NULL,      2, 1, 0, ORDER_ANY,    "auto/struct/auto",                                             NULL},
   {"7pt:9x4x3",        0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_ANY,    "auto/struct/auto",                                             NULL},
   {"27pt:5x4x4",       0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_ANY,    "auto/struct/auto",                                             NULL},
+  {"7pt:9x5x4",        0,    NATURAL, 1, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "list/struct/auto",                                             NULL},
+  {"7pt:9x6x4",        0,    NATURAL, 2, 0.0, NULL,      1, 1, 0, ORDER_LINES,  "auto/struct/auto",                                             NULL},
+  {"5pt:13x7",         0,    NATURAL, 1, 0.9, NULL,      1, 1, 0, ORDER_LINES,  "auto/struct/auto",                                             NULL},
   {"elasticity:6x5x4", 0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_POINTS, ONE_TILED,                                                      NULL},
   {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
   {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE_TILED,                                                      NULL},
@@ -252,7 +255,8 @@ static const struct {
   {"row blocks",             "by level of row blocks of ",   ", those of a point"},
   {"row blocks of a point",  "by level of row blocks of 3 ", ", those of a point"},
   {"parts of chains",        "by level of row blocks of ",   ", parts of chains" },
-  {"rows of one pattern",    "",                             ""                  }
+  {"rows of one pattern",    "",                             ""                  },
+  {"lines of a grid",        "by tiles of ",                 " lines of "        }
 };
 
 const char *CaseOrderName(RowOrder order)
@@ -269,6 +273,7 @@ PetscBool CaseOrderIs(RowOrder order, const char *view)
   (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(value, "\n"), value);
   /* on a device that has clusters, where levels have very few rows */
   if (order == ORDER_INODES && CheckViewSays(view, "solve", "cluster")) return PETSC_TRUE;
+  if (order == ORDER_LINES && strstr(view, "struct is asked for, but the device")) return PETSC_TRUE;
   if (order == ORDER_INODES && !(CheckViewSays(view, "solve", "bsr") && CheckViewValue(view, "inodes"))) return PETSC_FALSE;
   if (order == ORDER_ROWS) return (PetscBool) !!strncmp(line, "by level of ", strlen("by level of "));
   return (PetscBool)(!strncmp(line, orders[order].begins, strlen(orders[order].begins)) && strstr(line, orders[order].has));

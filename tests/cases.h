@@ -19,7 +19,8 @@ typedef enum {
   ORDER_BLOCKS, /* rows of a point, or of something like it, together */
   ORDER_POINTS, /* those of a point with three unknowns */
   ORDER_CHAINS, /* parts of chains */
-  ORDER_INODES  /* successive rows of one pattern together */
+  ORDER_INODES, /* successive rows of one pattern together */
+  ORDER_LINES   /* lines of a grid */
 } RowOrder;
 
 /*

@@ -136,7 +136,7 @@ static PetscErrorCode CountUpdates(const Case *c, PetscInt64 *updates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestPlan(const char *name, Mat A, const Expected *x, PetscRandom rand)
+static PetscErrorCode TestPlan(const char *name, Mat A, PetscInt levels, const Expected *x, PetscRandom rand)
 {
   SyncILUSettings   settings;
   SyncILUStatistics s;
@@ -150,11 +150,11 @@ static PetscErrorCode TestPlan(const char *name, Mat A, const Expected *x, Petsc
   char              view[2048], unfit[128] = ""; /* why the device has no clusters */
   PetscBool         same;
   PetscInt64        updates[2];
-  const SyncILUFill fill = {0, 0};
+  const SyncILUFill fill = {levels, 0};
 
   PetscFunctionBegin;
   Watch("%s", name);
-  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, levels, 0.0, rand, &c));
   SyncILUSettingsInitialize(&settings);
   settings.backend  = SYNCILU_BACKEND_CUDA;
   settings.analysis = x->analysis;
@@ -266,7 +266,43 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
 
     if ((small && named[k].large) || !strstr(named[k].pattern, only)) continue;
     PetscCall(GenerateMatrix(named[k].pattern, 0, rand, &A));
-    PetscCall(TestPlan(named[k].pattern, A, &named[k].x, rand));
+    PetscCall(TestPlan(named[k].pattern, A, 0, &named[k].x, rand));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Levels of fill, whose pattern the device makes. Fill of a star reaches to one side, and up to two levels a row lacks only
+   what leaves the grid, so that it is a stencil again. More levels lack some at the ends of lines too.
+*/
+static PetscErrorCode TestFilled(const char *only, PetscBool small, PetscRandom rand)
+{
+  const struct {
+    const char *pattern;
+    PetscInt    levels;
+    PetscBool   large;
+    Expected    x;
+  } filled[] = {
+    {"7pt:64x40x16", 1, PETSC_FALSE, {"stencil of 13 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}            },
+    {"7pt:64x60x24", 2, PETSC_TRUE,  {"stencil of 23 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}            },
+    {"7pt:20x9x8",   2, PETSC_FALSE, {"stencil of 23 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}          },
+    {"5pt:100x60",   1, PETSC_FALSE, {"stencil of 7 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}             },
+    {"5pt:100x60",   2, PETSC_FALSE, {"stencil of 9 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}           },
+    {"5pt:40x40",    4, PETSC_FALSE, {"stencil of 17 points, 150 of whose entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}          },
+    {"7pt:10x9x8",   3, PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}         },
+    {"27pt:9x8x7",   1, PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}         }
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(filled); k++) {
+    char name[64];
+    Mat  A;
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s, levels %" PetscInt_FMT, filled[k].pattern, filled[k].levels));
+    if ((small && filled[k].large) || !strstr(name, only)) continue;
+    PetscCall(GenerateMatrix(filled[k].pattern, 0, rand, &A));
+    PetscCall(TestPlan(name, A, filled[k].levels, &filled[k].x, rand));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -595,7 +631,7 @@ static PetscErrorCode TestBuilt(const char *only, PetscBool small, PetscRandom r
     if (!strstr(built[k].name, only)) continue;
     PetscCall((*built[k].enter)(built[k].n[!small], &e));
     PetscCall(Build(built[k].base, built[k].n[!small], &e, rand, &A));
-    PetscCall(TestPlan(built[k].name, A, &built[k].x, rand));
+    PetscCall(TestPlan(built[k].name, A, 0, &built[k].x, rand));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -615,6 +651,7 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   watch_seconds = 120;
   PetscCall(TestNamed(only, small, rand));
+  PetscCall(TestFilled(only, small, rand));
   PetscCall(TestBuilt(only, small, rand));
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();

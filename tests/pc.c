@@ -97,7 +97,7 @@ static PetscErrorCode TestFaces(void)
 {
   const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
   const char *const
-                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 5 -pc_syncilu_solve_block_size 1 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_sweeps 7 -pc_syncilu_sweeps_asynchronous true -pc_syncilu_residual true -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 5 -pc_syncilu_solve_block_size 1 -pc_syncilu_grid 6,6,6 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_sweeps 7 -pc_syncilu_sweeps_asynchronous true -pc_syncilu_residual true -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
   const char *const lines[] = {"backend: host (asked for)",
                                "update vect",
                                "prefetch FALSE",
@@ -105,6 +105,7 @@ static PetscErrorCode TestFaces(void)
                                "analysis alap",
                                "solve mr",
                                "sweeps 5, block size 1",
+                               "grid 6,6,6,1",
                                "threads 2",
                                "relaxation: 0.25",
                                "check TRUE",
@@ -119,7 +120,8 @@ static PetscErrorCode TestFaces(void)
                                "tune TRUE",
                                "tuned: no, the host has one way"};
   const char *const names[] = {"backend", "update", "prefetch", "vector_size",         "analysis", "solve",     "solve_sweeps", "solve_block_size",
-                               "threads", "relax",  "sweeps",   "sweeps_asynchronous", "residual", "symmetric", "tune",         "check"};
+                               "threads", "relax",  "sweeps",   "sweeps_asynchronous", "residual", "symmetric", "tune",         "check",
+                               "grid nx,ny,nz,dof"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
@@ -140,7 +142,7 @@ static PetscErrorCode TestFaces(void)
       SyncILUSolve    solve;
       PetscBool       check, tune, symmetric, asynchronous, residual;
       PetscBool3      prefetch;
-      PetscInt        size, threads, sweeps, solve_sweeps, block;
+      PetscInt        size, threads, sweeps, solve_sweeps, block, grid[4];
       PetscReal       relax;
 
       if (set) {
@@ -157,6 +159,7 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_MR));
         PetscCall(PCSyncILUSetSolveSweeps(pc, 5));
         PetscCall(PCSyncILUSetSolveBlockSize(pc, 1));
+        PetscCall(PCSyncILUSetGrid(pc, 6, 6, 6, 1));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
         PetscCall(PCSyncILUSetSweeps(pc, 7));
@@ -182,6 +185,7 @@ static PetscErrorCode TestFaces(void)
           PetscCall(MatSyncILUGetSolve(F, &solve));
           PetscCall(MatSyncILUGetSolveSweeps(F, &solve_sweeps));
           PetscCall(MatSyncILUGetSolveBlockSize(F, &block));
+          PetscCall(MatSyncILUGetGrid(F, &grid[0], &grid[1], &grid[2], &grid[3]));
           PetscCall(MatSyncILUGetThreads(F, &threads));
           PetscCall(MatSyncILUGetRelax(F, &relax));
           PetscCall(MatSyncILUGetSweeps(F, &sweeps));
@@ -199,6 +203,7 @@ static PetscErrorCode TestFaces(void)
           PetscCall(PCSyncILUGetSolve(pc, &solve));
           PetscCall(PCSyncILUGetSolveSweeps(pc, &solve_sweeps));
           PetscCall(PCSyncILUGetSolveBlockSize(pc, &block));
+          PetscCall(PCSyncILUGetGrid(pc, &grid[0], &grid[1], &grid[2], &grid[3]));
           PetscCall(PCSyncILUGetThreads(pc, &threads));
           PetscCall(PCSyncILUGetRelax(pc, &relax));
           PetscCall(PCSyncILUGetSweeps(pc, &sweeps));
@@ -216,6 +221,8 @@ static PetscErrorCode TestFaces(void)
         CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
         CHECK(solve_sweeps == 5 && block == 1, "%s set %d mat %d: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT, ways[way], set, mat, solve_sweeps,
               block);
+        CHECK(grid[0] == 6 && grid[1] == 6 && grid[2] == 6 && grid[3] == 1, "%s set %d mat %d: grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, ways[way], set,
+              mat, grid[0], grid[1], grid[2]);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
         CHECK(sweeps == 7, "%s set %d mat %d: sweeps %" PetscInt_FMT, ways[way], set, mat, sweeps);

@@ -352,6 +352,7 @@ PETSC_INTERN PetscErrorCode MrCreate(Triangle *, SyncILUSlice **, int *);
 
 /* struct.c (more is in struct.h) and narrow.c: rows that follow a grid, and levels of few rows. */
 
+PETSC_INTERN PetscErrorCode PlanCheckGrid(Plan *, const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode PlanForgetStencil(Plan *);
 PETSC_INTERN PetscInt64     PlanStencilBytes(const Plan *);
 PETSC_INTERN double         PlanLevelWarps(const Plan *, int, double);

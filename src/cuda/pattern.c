@@ -184,6 +184,7 @@ PetscErrorCode PlanFromMatrix(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, 
   PetscFunctionBegin;
   *regular = PETSC_FALSE;
   if (sizeof(PetscInt) != sizeof(int) && PetscMemTypeDevice(A->mem)) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanCheckGrid(plan, A));
   e->pattern.added = 0;
   e->pattern.same  = PETSC_TRUE;
   if (natural && !e->fill.levels) PlanCall(Adopt(plan, A, regular));

@@ -4,42 +4,84 @@
 */
 #include "struct.h"
 
+#if SYNCILU_GRID_REACH != SYNCILU_STRUCT_REACH
+#error What the user gives is checked with another reach
+#endif
+
 /* At or above a / b, for b > 0. */
 static int CeilDivide(int a, int b)
 {
   return a > 0 ? (a - 1) / b + 1 : -(-a / b);
 }
 
-/*
-   The grid on which the entries of a row are neighbours: of all whose lines and planes are as long as some
-   entry is far, that on which they are the nearest. Rows of one line alone are a grid, too.
-*/
-static PetscBool FindPoints(const SyncILUStencil *s, int count, int n, int points[3])
-{
-  int best = INT_MAX;
+enum {
+  CANDIDATES = 4 /* grids that are tried */
+};
 
-  for (int j = -1; j < count; j++) {
+/* A number brought between - n / 2 and n / 2 by steps of n. */
+static int AroundEnds(int d, int n)
+{
+  return 2 * d > n ? d - n : 2 * d < -n ? d + n : d;
+}
+
+/*
+   The point of a stencil on a grid whose lines and planes are longer than twice what it reaches. For other
+   grids it may be a wrong one.
+*/
+static void StencilPoint(const int *points, int offset, int *d)
+{
+  const long long x = points[0], plane = x * points[1];
+  const long long z = (offset + (offset < 0 ? -(plane / 2) : plane / 2)) / plane, rest = offset - z * plane;
+  const long long y = (rest + (rest < 0 ? -(x / 2) : x / 2)) / x;
+
+  d[0] = (int)(rest - y * x);
+  d[1] = (int)y;
+  d[2] = (int)z;
+}
+
+/*
+   The grids on which the entries of a row are neighbours: of all whose lines and planes are as long as some
+   entry is far, those on which they are the nearest, the nearest first. Rows of one line alone are a grid, too. Around
+   the ends of a grid only if said so. Returns how many there are.
+*/
+static int FindPoints(const SyncILUStencil *s, int n, PetscBool around, int points[CANDIDATES][3])
+{
+  int far[CANDIDATES], found = 0;
+
+  for (int j = -1; j < s->count; j++) {
     const int x = j < 0 ? n : PetscAbsInt(s->offset[j]);
 
     if (x < 2 || n % x) continue;
-    for (int k = -1; k < count; k++) {
+    for (int k = -1; k < s->count; k++) {
       const int xy       = k < 0 ? n : PetscAbsInt(s->offset[k]);
       const int tried[3] = {x, xy / x, n / PetscMax(xy, 1)};
-      int       far      = 0;
+      int       reach = 0, place;
+      PetscBool known = PETSC_FALSE;
 
       if (xy < x || xy % x || n % xy) continue;
-      for (int e = 0; e < count && far < INT_MAX; e++) {
+      for (int e = 0; e < s->count && reach < INT_MAX; e++) {
         int d[3];
 
-        SyncILUStencilPoint(tried, s->offset[e], d);
-        for (int c = 0; c < 3; c++) far = 2 * PetscAbsInt(d[c]) < tried[c] && far < INT_MAX ? far + PetscAbsInt(d[c]) : INT_MAX;
+        StencilPoint(tried, s->offset[e], d);
+        for (int c = 0; c < 3 && reach < INT_MAX; c++) {
+          if (around) d[c] = AroundEnds(d[c], tried[c]);
+          reach = 2 * PetscAbsInt(d[c]) < tried[c] ? reach + PetscAbsInt(d[c]) : INT_MAX;
+        }
       }
-      if (far >= best) continue;
-      best = far;
-      for (int c = 0; c < 3; c++) points[c] = tried[c];
+      if (reach == INT_MAX) continue;
+      for (int f = 0; f < found; f++) known = (PetscBool)(known || (points[f][0] == tried[0] && points[f][1] == tried[1]));
+      for (place = found; place > 0 && far[place - 1] > reach; place--) { }
+      if (known || place == CANDIDATES) continue;
+      if (found < CANDIDATES) found++;
+      for (int f = found - 1; f > place; f--) {
+        far[f] = far[f - 1];
+        for (int c = 0; c < 3; c++) points[f][c] = points[f - 1][c];
+      }
+      far[place] = reach;
+      for (int c = 0; c < 3; c++) points[place][c] = tried[c];
     }
   }
-  return (PetscBool)(best < INT_MAX);
+  return found;
 }
 
 /* Levels between a row and the one at a point of the stencil, before it. */
@@ -191,28 +233,253 @@ static double EntriesOnGrid(const Stencil *s)
   return all;
 }
 
-/* The first row that does not fit, INT_MAX if all do; where some have holes, what each row has. */
-static PetscErrorCode CompareRows(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *device, int *odd)
+/* Where the entries of rows stand on a grid; allowed NULL: all points are. */
+static PetscErrorCode GridEntries(Plan *plan, int n, const int *ptr, const int *col, const SyncILUGrid *g, const unsigned *allowed, SyncILUGridEntries *found)
 {
-  const int longest = plan->counts.longest_row, none = INT_MAX;
+  const int           mark  = plan->scratch.n;
+  unsigned           *those = NULL;
+  SyncILUGridEntries *device;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, NULL, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, odd, &device->odd, sizeof(*odd)));
-  if (*odd == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(PlanAlloc(plan, &s->memory, (size_t)p.n * sizeof(int), &s->present));
-  CallCUDA(cudaMemcpyAsync(&device->odd, &none, sizeof(none), cudaMemcpyHostToDevice, plan->stream));
-  PlanLaunch(SyncILUKernelOddRows(p, longest, s->g, device, s->present, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, odd, &device->odd, sizeof(*odd)));
+  PetscCall(PetscMemzero(found, sizeof(*found)));
+  found->odd = ~0ull;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
+  PetscCall(DeviceUpload(plan->stream, device, found, sizeof(*found)));
+  if (allowed) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(found->seen), &those));
+    PetscCall(DeviceUpload(plan->stream, those, allowed, sizeof(found->seen)));
+  }
+  PlanLaunch(SyncILUKernelGridEntries(n, ptr, col, *g, those, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, found, device, sizeof(*found)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   PlanCheckGrid - checks the grid that the user has given against the rows of a matrix on the device; those on the host
+   are SyncILUGridCheck()'s
+
+   Not Collective
+
+   Input Parameters:
++  plan - the plan
+-  A    - the matrix
+
+   Errors:
+   PETSC_ERR_ARG_WRONG with the first row that has an entry too far away, or one that goes around an end of the grid and
+   is no neighbour that other rows have.
+*/
+PetscErrorCode PlanCheckGrid(Plan *plan, const SyncILUCSR *A)
+{
+  const SyncILUSettings *s = plan->settings;
+  const SyncILUGrid      g = {
+         {(int)s->grid[0], (int)s->grid[1], (int)s->grid[2]},
+         (int)s->grid[3]
+  };
+  SyncILUGridEntries found, again;
+
+  PetscFunctionBegin;
+  if (s->grid_from != SYNCILU_GRID_GIVEN || PetscMemTypeHost(A->mem) || !A->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(GridEntries(plan, (int)A->n, (const int *)A->i, (const int *)A->j, &g, NULL, &found));
+  if (found.odd == ~0ull && found.around) {
+    PlanCall(GridEntries(plan, (int)A->n, (const int *)A->i, (const int *)A->j, &g, found.seen, &again));
+    found.odd = again.odd;
+  }
+  if (found.odd != ~0ull) PetscCall(SyncILUGridRefuse(s->grid, (PetscInt)(found.odd >> 32), (PetscInt)(found.odd & 0xffffffff)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Periodic(const int grid[3], unsigned around, char why[], size_t len)
+{
+  static const char *const names[] = {"", "x", "y", "x and y", "z", "x and z", "y and z", "x, y and z"};
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(why, len, "the grid of %d x %d x %d is periodic in %s", grid[0], grid[1], grid[2], names[around & 7]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The stencil of all points at which there are entries; where it has too many, why says so. */
+static PetscErrorCode TakePoints(Stencil *s, const SyncILUGridEntries *found, SyncILUStencil *stencil)
+{
+  const int most = 2 * SYNCILU_STRUCT_MOST + 1, reach = SYNCILU_STRUCT_REACH;
+
+  PetscFunctionBegin;
+  stencil->count = stencil->lower = 0;
+  for (int z = -reach; z <= reach; z++) {
+    for (int y = -reach; y <= reach; y++) {
+      for (int x = -reach; x <= reach; x++) {
+        const int         bit   = SyncILUGridBit(x, y, z);
+        const int         offset = x + s->grid[0] * (y + s->grid[1] * z);
+        const signed char d[3]  = {(signed char)x, (signed char)y, (signed char)z};
+        int               place = stencil->count;
+
+        if (!(found->seen[bit >> 5] >> (bit & 31) & 1)) continue;
+        stencil->lower += offset < 0;
+        if (stencil->count++ >= most) continue;
+        /* where lines are short, points come in another order than columns */
+        for (; place > 0 && stencil->offset[place - 1] > offset; place--) {
+          stencil->offset[place] = stencil->offset[place - 1];
+          for (int c = 0; c < 3; c++) stencil->point[place][c] = stencil->point[place - 1][c];
+        }
+        stencil->offset[place] = offset;
+        for (int c = 0; c < 3; c++) stencil->point[place][c] = d[c];
+      }
+    }
+  }
+  s->entries[0] = stencil->lower;
+  s->entries[1] = stencil->count - stencil->lower - 1;
+  if (PetscMax(s->entries[0], s->entries[1]) > SYNCILU_STRUCT_MOST) {
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows have entries of L or U at %d points of a grid of %d x %d x %d, more than %d",
+                            PetscMax(s->entries[0], s->entries[1]), s->grid[0], s->grid[1], s->grid[2], SYNCILU_STRUCT_MOST));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int e = 0; e < stencil->count; e++) {
+    const int k = e > stencil->lower;
+
+    if (e == stencil->lower) continue;
+    for (int c = 0; c < 3; c++) s->point[k][k ? e - stencil->lower - 1 : e][c] = stencil->point[e][c];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SetGrid(Stencil *s, const int points[3])
+{
+  for (int c = 0; c < 3; c++) s->grid[c] = s->g.points[c] = points[c];
+}
+
+/*
+   A grid that somebody knows. Unknowns of a point are neighbours along x, on lines that are as many times longer: a
+   stencil with holes.
+*/
+static PetscErrorCode KnownGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *stencil)
+{
+  const PetscInt    *grid = plan->settings->grid;
+  const SyncILUGrid  g    = {
+        {(int)(grid[0] * grid[3]), (int)grid[1], (int)grid[2]},
+        1
+  };
+  SyncILUGridEntries found;
+
+  PetscFunctionBegin;
+  SetGrid(s, g.points);
+  PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, NULL, &found));
+  if (found.odd != ~0ull)
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has an entry in column %d, more than %d points away on a grid of %d x %d x %d", (int)(found.odd >> 32),
+                            (int)(found.odd & 0xffffffff), SYNCILU_STRUCT_REACH, g.points[0], g.points[1], g.points[2]));
+  else if (found.around) PetscCall(Periodic(s->grid, found.around, s->why, sizeof(s->why)));
+  else PetscCall(TakePoints(s, &found, stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether it is periodicity that keeps rows from having one stencil. */
+static PetscErrorCode AskWhetherPeriodic(Plan *plan, SyncILUDevicePattern p, const int points[3], Stencil *s)
+{
+  const SyncILUGrid g = {
+    {points[0], points[1], points[2]},
+    1
+  };
+  SyncILUGridEntries found, again;
+
+  PetscFunctionBegin;
+  PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, NULL, &found));
+  if (found.odd != ~0ull || !found.around) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, found.seen, &again));
+  if (again.odd == ~0ull) PetscCall(Periodic(points, found.around, s->why, sizeof(s->why)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A grid on which the entries of the longest row are all that rows have. */
+static PetscErrorCode SearchGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *stencil)
+{
+  const SyncILUStencil none    = {.row = INT_MAX};
+  const int            longest = plan->counts.longest_row;
+  int                  points[CANDIDATES][3], count, odd = 0;
+  PetscBool            fits = PETSC_FALSE;
+  SyncILUStencil      *device;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
+  PetscCall(DeviceUpload(plan->stream, device, &none, sizeof(none)));
+  PlanLaunch(SyncILUKernelStencil(p, longest, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, stencil, device, sizeof(*stencil)));
+  count = FindPoints(stencil, p.n, PETSC_FALSE, points);
+  for (int k = 0; k < count && !fits; k++) {
+    const SyncILUGrid g = {
+      {points[k][0], points[k][1], points[k][2]},
+      1
+    };
+    unsigned           allowed[SYNCILU_GRID_WORDS] = {0};
+    SyncILUGridEntries found;
+    int                farthest = 0;
+
+    for (int e = 0; e < stencil->count; e++) {
+      int d[3], bit;
+
+      StencilPoint(points[k], stencil->offset[e], d);
+      for (int c = 0; c < 3; c++) farthest = PetscMax(farthest, PetscAbsInt(d[c]));
+      if (farthest > SYNCILU_STRUCT_REACH) break;
+      bit = SyncILUGridBit(d[0], d[1], d[2]);
+      allowed[bit >> 5] |= 1u << (bit & 31);
+    }
+    if (farthest > SYNCILU_STRUCT_REACH) {
+      if (!k) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d points away, more than %d", farthest, SYNCILU_STRUCT_REACH));
+      continue;
+    }
+    PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, allowed, &found));
+    fits = (PetscBool)(found.odd == ~0ull && !found.around);
+    if (!fits) {
+      if (!k) odd = found.odd == ~0ull ? -1 : (int)(found.odd >> 32);
+      continue;
+    }
+    s->why[0] = 0;
+    SetGrid(s, points[k]);
+    PetscCall(TakePoints(s, &found, stencil));
+  }
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
+  if (count && !s->why[0] && odd >= 0)
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", odd, stencil->row, points[0][0], points[0][1],
+                            points[0][2]));
+  if (!count) {
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", stencil->row));
+    count = FindPoints(stencil, p.n, PETSC_TRUE, points);
+  }
+  if (count) PlanCall(AskWhetherPeriodic(plan, p, points[0], s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid, the stencil, and where rows have holes which points each of them has. */
+static PetscErrorCode FindOnGrid(Plan *plan, Stencil *s)
+{
+  const SyncILUSettings *settings = plan->settings;
+  PetscBool              known    = (PetscBool)(settings->grid_from != SYNCILU_GRID_UNKNOWN);
+  SyncILUStencil         stencil;
+  SyncILUDevicePattern   p;
+
+  PetscFunctionBegin;
+  PlanCall(PlanGetPattern(plan, &p));
+  s->origin = settings->grid_from == SYNCILU_GRID_GIVEN ? "as given" : "of the DM";
+  if (known) PlanCall(KnownGrid(plan, p, s, &stencil));
+  if (settings->grid_from == SYNCILU_GRID_DM && s->why[0]) {
+    PetscCall(PetscInfo(NULL, "The grid of the DM is not that of struct: %s\n", s->why));
+    s->why[0] = 0;
+    known     = PETSC_FALSE;
+  }
+  if (!known) {
+    s->origin = "found in the pattern";
+    PlanCall(SearchGrid(plan, p, s, &stencil));
+  }
+  if (!s->why[0]) s->holes = EntriesOnGrid(s) - (double)plan->part[0] - (double)plan->part[1];
+  if (!s->why[0] && s->holes > 0.0) {
+    PlanCall(PlanAlloc(plan, &s->memory, (size_t)p.n * sizeof(int), &s->present));
+    PlanLaunch(SyncILUKernelHoles(p, s->grid, &stencil, s->present, plan->stream));
+  }
+  PetscCall(PlanRestorePattern(plan, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Find(Plan *plan, Stencil *s)
 {
-  const int            longest = plan->counts.longest_row, mark = plan->scratch.n;
-  const SyncILUStencil none = {.row = INT_MAX, .odd = INT_MAX};
-  SyncILUStencil       found, *device;
-  SyncILUDevicePattern p;
+  const int mark = plan->scratch.n;
 
   PetscFunctionBegin;
   if (!plan->pattern.n) PetscCall(PetscStrncpy(s->why, "has no rows", sizeof(s->why)));
@@ -221,37 +488,8 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "a row has %d entries of L or U, more than %d", PetscMax(plan->counts.longest[0], plan->counts.longest[1]),
                             SYNCILU_STRUCT_MOST));
   if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
-  CallCUDA(cudaMemcpyAsync(device, &none, sizeof(none), cudaMemcpyHostToDevice, plan->stream));
-  PlanCall(PlanGetPattern(plan, &p));
-  PlanLaunch(SyncILUKernelStencil(p, longest, device, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &found, device, sizeof(found)));
-  s->entries[0] = found.lower;
-  s->entries[1] = longest - found.lower - 1;
-  if (!FindPoints(&found, longest, plan->pattern.n, s->g.points))
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", found.row));
-  else {
-    PlanCall(CompareRows(plan, p, s, device, &found.odd));
-    if (found.odd != INT_MAX)
-      PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", found.odd, found.row, s->g.points[0],
-                              s->g.points[1], s->g.points[2]));
-  }
-  PetscCall(PlanRestorePattern(plan, &p));
+  PlanCall(FindOnGrid(plan, s));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int e = 0; e < longest; e++) {
-    const int k = e > found.lower;
-    int       d[3];
-
-    if (e == found.lower) continue;
-    SyncILUStencilPoint(s->g.points, found.offset[e], d);
-    for (int c = 0; c < 3; c++) {
-      if (PetscAbsInt(d[c]) > SYNCILU_STRUCT_REACH)
-        PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d points away, more than %d", PetscAbsInt(d[c]), SYNCILU_STRUCT_REACH));
-      s->point[k][k ? e - found.lower - 1 : e][c] = (signed char)d[c];
-    }
-  }
-  if (s->present) s->holes = EntriesOnGrid(s) - (double)plan->part[0] - (double)plan->part[1];
   if (!s->why[0]) PetscCall(ChooseAxes(plan, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -265,7 +503,8 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
 .  plan - the plan, with its pattern; plan->stencil says the rest
 
    Note:
-   All rows are looked at: a row of other entries than the stencil's is found, and named.
+   All rows are looked at: a row of other entries than the stencil's is found, and named. On a grid that is known the
+   stencil is that of all rows together, on one that is found in the pattern that of the longest row.
 */
 PetscErrorCode PlanFindStencil(Plan *plan)
 {
@@ -327,6 +566,7 @@ PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
                                    1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1));
   if (s->holes > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, ", %.0f of whose entries rows do not have", s->holes));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d rows, %s\n", s->grid[0], s->grid[1], s->grid[2], s->origin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

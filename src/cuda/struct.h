@@ -16,6 +16,8 @@ struct _Stencil {
   int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */
   int         *present;                          /* see kernels/struct.h; NULL where rows have no holes */
   double       holes;                            /* entries of the stencil on the grid that rows do not have */
+  int          grid[3];                          /* points of x, y and z */
+  const char  *origin;                           /* who knows the grid */
 };
 
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
