@@ -47,7 +47,7 @@ struct Divisor {
   int    number;
   double inverse;
 
-  __device__ __forceinline__ Divisor(int d) : number(d), inverse(1.0 / d) { }
+  __device__ __forceinline__     Divisor(int d) : number(d), inverse(1.0 / d) { }
   __device__ __forceinline__ int of(int i) const { return (int)((i + 0.5) * inverse); }
 };
 
@@ -55,7 +55,7 @@ struct Divisor {
 struct Numbering {
   Divisor dof, line, plane;
 
-  __device__ __forceinline__ Numbering(const SyncILUGrid &g) : dof(g.dof), line(g.points[0]), plane(g.points[0] * g.points[1]) { }
+  __device__ __forceinline__      Numbering(const SyncILUGrid &g) : dof(g.dof), line(g.points[0]), plane(g.points[0] * g.points[1]) { }
   __device__ __forceinline__ void at(int row, int *where) const
   {
     const int point = dof.number > 1 ? dof.of(row) : row, z = plane.of(point), rest = point - z * plane.number, y = line.of(rest);

@@ -121,8 +121,8 @@ typedef struct {
 
 /* The grid that the user has given (grid.c). */
 typedef struct _n_SyncILUSettings SyncILUSettings;
-PETSC_INTERN PetscErrorCode SyncILUGridCheck(const SyncILUSettings *, const SyncILUCSR *);
-PETSC_INTERN PetscErrorCode SyncILUGridRefuse(const PetscInt[4], PetscInt, PetscInt);
+PETSC_INTERN PetscErrorCode       SyncILUGridCheck(const SyncILUSettings *, const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode       SyncILUGridRefuse(const PetscInt[4], PetscInt, PetscInt);
 
 /* Columns inside of the matrix and ascending, else an error that names the row. */
 PETSC_INTERN PetscErrorCode SyncILUCSRCheck(const SyncILUCSR *);
@@ -150,9 +150,9 @@ struct _n_SyncILUSettings {
   SyncILUOrdering ordering;    /* where no index sets come with the matrix */
   PetscInt        block_size;  /* of bmc */
   SyncILUGridFrom grid_from;
-  PetscInt        grid[4]; /* points of x, y and z, unknowns a point; zeros where it is not known */
-  PetscBool       symmetric;   /* the matrix is: ICC where the backend knows it, else ILU of both triangles */
-  PetscInt        threads;     /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
+  PetscInt        grid[4];   /* points of x, y and z, unknowns a point; zeros where it is not known */
+  PetscBool       symmetric; /* the matrix is: ICC where the backend knows it, else ILU of both triangles */
+  PetscInt        threads;   /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
   PetscInt        sweeps;       /* of parilu */
   PetscBool       asynchronous; /* these sweeps, on a device */

@@ -79,8 +79,8 @@ PetscErrorCode SyncILUGridRefuse(const PetscInt grid[4], PetscInt row, PetscInt 
   Where(grid, col, at[1]);
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
           "-pc_syncilu_grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ": row %" PetscInt_FMT
-          " has an entry in column %" PetscInt_FMT ", which is no neighbour: point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT ") and point (%" PetscInt_FMT
-          ", %" PetscInt_FMT ", %" PetscInt_FMT ")",
+          " has an entry in column %" PetscInt_FMT ", which is no neighbour: point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
+          ") and point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT ")",
           grid[0], grid[1], grid[2], grid[3], row, col, at[0][0], at[0][1], at[0][2], at[1][0], at[1][1], at[1][2]);
 }
 

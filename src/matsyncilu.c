@@ -266,8 +266,9 @@ static PetscErrorCode FindGrid(Mat F, Mat A, SyncILUSettings *s)
   PetscCall(DMDAGetDof(dm, &dof));
   rows = (PetscInt64)points[0] * points[1] * points[2] * dof;
   if (rows != A->rmap->n || !rows) {
-    PetscCall(PetscInfo(F, "The matrix' DM has %" PetscInt64_FMT " unknowns on this rank, the matrix %" PetscInt_FMT " rows: its grid is searched for in the pattern\n",
-                        rows, A->rmap->n));
+    PetscCall(
+      PetscInfo(F, "The matrix' DM has %" PetscInt64_FMT " unknowns on this rank, the matrix %" PetscInt_FMT " rows: its grid is searched for in the pattern\n",
+                rows, A->rmap->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   s->grid_from = SYNCILU_GRID_DM;

@@ -215,9 +215,9 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   else PetscCall(PetscStrncpy(grid, "auto", sizeof(grid)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for: backend %s, analysis %s, threads %s, symmetric %s, tune %s, check %s\n", SyncILUBackends[s->backend],
                                    SyncILUAnalyses[s->analysis], threads, PetscBools[s->symmetric], PetscBools[s->tune], PetscBools[s->check]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s, grid %s\n", SyncILUUpdates[s->update],
-                                   s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE], s->vector_size,
-                                   SyncILUSolves[s->solve], grid));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for on a GPU: update %s, prefetch %s, vector size %" PetscInt_FMT ", solve %s, grid %s\n",
+                                   SyncILUUpdates[s->update], s->prefetch == PETSC_BOOL3_UNKNOWN ? "auto" : PetscBools[s->prefetch == PETSC_BOOL3_TRUE],
+                                   s->vector_size, SyncILUSolves[s->solve], grid));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with solve jacobi: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT "\n", s->solve_sweeps,
                                    s->solve_block_size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with parilu: sweeps %" PetscInt_FMT ", asynchronous %s; residual %s\n", s->sweeps,

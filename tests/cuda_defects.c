@@ -284,14 +284,14 @@ static PetscErrorCode TestFilled(const char *only, PetscBool small, PetscRandom 
     PetscBool   large;
     Expected    x;
   } filled[] = {
-    {"7pt:64x40x16", 1, PETSC_FALSE, {"stencil of 13 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}            },
-    {"7pt:64x60x24", 2, PETSC_TRUE,  {"stencil of 23 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}            },
-    {"7pt:20x9x8",   2, PETSC_FALSE, {"stencil of 23 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}          },
-    {"5pt:100x60",   1, PETSC_FALSE, {"stencil of 7 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}             },
-    {"5pt:100x60",   2, PETSC_FALSE, {"stencil of 9 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}           },
-    {"5pt:40x40",    4, PETSC_FALSE, {"stencil of 17 points, 150 of whose entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}          },
-    {"7pt:10x9x8",   3, PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}         },
-    {"27pt:9x8x7",   1, PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}         }
+    {"7pt:64x40x16", 1, PETSC_FALSE, {"stencil of 13 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}          },
+    {"7pt:64x60x24", 2, PETSC_TRUE,  {"stencil of 23 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}          },
+    {"7pt:20x9x8",   2, PETSC_FALSE, {"stencil of 23 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}        },
+    {"5pt:100x60",   1, PETSC_FALSE, {"stencil of 7 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}           },
+    {"5pt:100x60",   2, PETSC_FALSE, {"stencil of 9 points", "of whose entries", 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}         },
+    {"5pt:40x40",    4, PETSC_FALSE, {"stencil of 17 points, 150 of whose entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}},
+    {"7pt:10x9x8",   3, PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}       },
+    {"27pt:9x8x7",   1, PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}       }
   };
 
   PetscFunctionBegin;

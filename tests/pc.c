@@ -119,9 +119,9 @@ static PetscErrorCode TestFaces(void)
                                "residual: ",
                                "tune TRUE",
                                "tuned: no, the host has one way"};
-  const char *const names[] = {"backend", "update", "prefetch", "vector_size",         "analysis", "solve",     "solve_sweeps", "solve_block_size",
-                               "threads", "relax",  "sweeps",   "sweeps_asynchronous", "residual", "symmetric", "tune",         "check",
-                               "grid nx,ny,nz,dof"};
+  const char *const names[] = {"backend",      "update",           "prefetch", "vector_size", "analysis",         "solve",
+                               "solve_sweeps", "solve_block_size", "threads",  "relax",       "sweeps",           "sweeps_asynchronous",
+                               "residual",     "symmetric",        "tune",     "check",       "grid nx,ny,nz,dof"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
@@ -221,8 +221,8 @@ static PetscErrorCode TestFaces(void)
         CHECK(solve == SYNCILU_SOLVE_MR, "%s set %d mat %d: solve %d", ways[way], set, mat, (int)solve);
         CHECK(solve_sweeps == 5 && block == 1, "%s set %d mat %d: sweeps %" PetscInt_FMT ", block size %" PetscInt_FMT, ways[way], set, mat, solve_sweeps,
               block);
-        CHECK(grid[0] == 6 && grid[1] == 6 && grid[2] == 6 && grid[3] == 1, "%s set %d mat %d: grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, ways[way], set,
-              mat, grid[0], grid[1], grid[2]);
+        CHECK(grid[0] == 6 && grid[1] == 6 && grid[2] == 6 && grid[3] == 1, "%s set %d mat %d: grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT,
+              ways[way], set, mat, grid[0], grid[1], grid[2]);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
         CHECK(sweeps == 7, "%s set %d mat %d: sweeps %" PetscInt_FMT, ways[way], set, mat, sweeps);

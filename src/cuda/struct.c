@@ -5,7 +5,7 @@
 #include "struct.h"
 
 #if SYNCILU_GRID_REACH != SYNCILU_STRUCT_REACH
-#error What the user gives is checked with another reach
+  #error What the user gives is checked with another reach
 #endif
 
 /* At or above a / b, for b > 0. */
@@ -55,8 +55,8 @@ static int FindPoints(const SyncILUStencil *s, int n, PetscBool around, int poin
     for (int k = -1; k < s->count; k++) {
       const int xy       = k < 0 ? n : PetscAbsInt(s->offset[k]);
       const int tried[3] = {x, xy / x, n / PetscMax(xy, 1)};
-      int       reach = 0, place;
-      PetscBool known = PETSC_FALSE;
+      int       reach    = 0, place;
+      PetscBool known    = PETSC_FALSE;
 
       if (xy < x || xy % x || n % xy) continue;
       for (int e = 0; e < s->count && reach < INT_MAX; e++) {
@@ -308,10 +308,10 @@ static PetscErrorCode TakePoints(Stencil *s, const SyncILUGridEntries *found, Sy
   for (int z = -reach; z <= reach; z++) {
     for (int y = -reach; y <= reach; y++) {
       for (int x = -reach; x <= reach; x++) {
-        const int         bit   = SyncILUGridBit(x, y, z);
+        const int         bit    = SyncILUGridBit(x, y, z);
         const int         offset = x + s->grid[0] * (y + s->grid[1] * z);
-        const signed char d[3]  = {(signed char)x, (signed char)y, (signed char)z};
-        int               place = stencil->count;
+        const signed char d[3]   = {(signed char)x, (signed char)y, (signed char)z};
+        int               place  = stencil->count;
 
         if (!(found->seen[bit >> 5] >> (bit & 31) & 1)) continue;
         stencil->lower += offset < 0;
@@ -353,10 +353,10 @@ static void SetGrid(Stencil *s, const int points[3])
 */
 static PetscErrorCode KnownGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *stencil)
 {
-  const PetscInt    *grid = plan->settings->grid;
-  const SyncILUGrid  g    = {
-        {(int)(grid[0] * grid[3]), (int)grid[1], (int)grid[2]},
-        1
+  const PetscInt   *grid = plan->settings->grid;
+  const SyncILUGrid g    = {
+       {(int)(grid[0] * grid[3]), (int)grid[1], (int)grid[2]},
+       1
   };
   SyncILUGridEntries found;
 
@@ -364,8 +364,8 @@ static PetscErrorCode KnownGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, 
   SetGrid(s, g.points);
   PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, NULL, &found));
   if (found.odd != ~0ull)
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has an entry in column %d, more than %d points away on a grid of %d x %d x %d", (int)(found.odd >> 32),
-                            (int)(found.odd & 0xffffffff), SYNCILU_STRUCT_REACH, g.points[0], g.points[1], g.points[2]));
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has an entry in column %d, more than %d points away on a grid of %d x %d x %d",
+                            (int)(found.odd >> 32), (int)(found.odd & 0xffffffff), SYNCILU_STRUCT_REACH, g.points[0], g.points[1], g.points[2]));
   else if (found.around) PetscCall(Periodic(s->grid, found.around, s->why, sizeof(s->why)));
   else PetscCall(TakePoints(s, &found, stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -437,8 +437,8 @@ static PetscErrorCode SearchGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s,
   }
   if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   if (count && !s->why[0] && odd >= 0)
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", odd, stencil->row, points[0][0], points[0][1],
-                            points[0][2]));
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", odd, stencil->row, points[0][0],
+                            points[0][1], points[0][2]));
   if (!count) {
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", stencil->row));
     count = FindPoints(stencil, p.n, PETSC_TRUE, points);
@@ -559,13 +559,13 @@ double StencilLanes(const Stencil *s)
 
 PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
 {
-  const SyncILULines *g = &s->g;
+  const SyncILULines *g         = &s->g;
+  char                holes[64] = "";
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart; stencil of %d points", 1 << g->edge[0],
-                                   1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1));
-  if (s->holes > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, ", %.0f of whose entries rows do not have", s->holes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  if (s->holes > 0.0) PetscCall(PetscSNPrintf(holes, sizeof(holes), ", %.0f of whose entries rows do not have", s->holes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart; stencil of %d points%s\n", 1 << g->edge[0],
+                                   1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1, holes));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d rows, %s\n", s->grid[0], s->grid[1], s->grid[2], s->origin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

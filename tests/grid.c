@@ -1,0 +1,398 @@
+static char help[] = "The grid that rows follow: given by the user, the DMDA's of the matrix, or found in the pattern.\n\n";
+
+#include "check.h"
+#include "case.h"
+#include <petscdm.h>
+#include <petscdmda.h>
+
+/* A value for each entry that there is room for; rows are dominant. */
+static PetscErrorCode Fill(Mat A)
+{
+  PetscInt first, end;
+  Mat      B; /* has the columns while A gets values */
+
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt i = first; i < end; i++) {
+    const PetscInt *col;
+    PetscInt        count;
+
+    PetscCall(MatGetRow(B, i, &count, &col, NULL));
+    for (PetscInt k = 0; k < count; k++)
+      PetscCall(MatSetValue(A, i, col[k], i == col[k] ? (PetscScalar)(count + 1) : (PetscScalar)(-0.25 - 0.05 * (PetscReal)((7 * i + 3 * col[k]) % 11)),
+                            INSERT_VALUES));
+    PetscCall(MatRestoreRow(B, i, &count, &col, NULL));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  PetscInt  points[3], dof;
+  PetscBool box, periodic;
+} Shape;
+
+/* A DMDA of one to three directions, and its matrix. */
+static PetscErrorCode Create(MPI_Comm comm, const Shape *s, DM *da, Mat *A)
+{
+  const DMBoundaryType  ends    = s->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  const DMDAStencilType stencil = s->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR;
+
+  PetscFunctionBegin;
+  if (s->points[2] > 1)
+    PetscCall(DMDACreate3d(comm, ends, ends, ends, stencil, s->points[0], s->points[1], s->points[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, s->dof, 1, NULL,
+                           NULL, NULL, da));
+  else if (s->points[1] > 1)
+    PetscCall(DMDACreate2d(comm, ends, ends, stencil, s->points[0], s->points[1], PETSC_DECIDE, PETSC_DECIDE, s->dof, 1, NULL, NULL, da));
+  else PetscCall(DMDACreate1d(comm, ends, s->points[0], s->dof, 1, NULL, da));
+  PetscCall(DMSetMatType(*da, MATAIJ));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(Fill(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets a preconditioner of the GPU up, and compares what it does with that of the host; the view in text. */
+static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, const char *options, char *text, size_t len)
+{
+  Vec       b, x[2];
+  PetscReal difference;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x[0], &b));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(VecSetRandom(b, NULL));
+  for (int k = 0; k < 2; k++) {
+    PetscOptions db;
+    PC           pc;
+
+    PetscCall(PetscOptionsCreate(&db));
+    PetscCall(PetscOptionsInsertString(db, options));
+    PetscCall(PetscOptionsPush(db));
+    PetscCall(PCCreate(PetscObjectComm((PetscObject)A), &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSyncILUSetBackend(pc, k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetFromOptions(pc));
+    if (k) PetscCall(PCSyncILUSetSolve(pc, solve));
+    if (grid) PetscCall(PCSyncILUSetGrid(pc, grid[0], grid[1], grid[2], grid[3]));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCApply(pc, b, x[k]));
+    if (k) PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, len));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(PetscOptionsPop());
+    PetscCall(PetscOptionsDestroy(&db));
+  }
+  PetscCall(CheckDifference(x[1], x[0], &difference));
+  CHECK(difference < 1e-12, "the solution is %g from the host's:\n%s", (double)difference, text);
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the view says with the grid of the DM, without a DM, and with one that is given. */
+static PetscErrorCode TestOrigins(void)
+{
+  const struct {
+    Shape        s;
+    PetscInt     given[4];
+    SyncILUSolve solve;
+    const char  *options, *dm, *found, *as_given;
+  } tests[] = {
+    {{{20, 12, 8}, 1, PETSC_FALSE, PETSC_FALSE},
+     {20, 12, 8, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "grid: 20 x 12 x 8 rows, of the DM",              "grid: 20 x 12 x 8 rows, found in the pattern",
+     "grid: 20 x 12 x 8 rows, as given"              },
+    {{{9, 7, 5}, 1, PETSC_TRUE, PETSC_FALSE},
+     {9, 7, 5, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "stencil of 27 points\n",                         "grid: 9 x 7 x 5 rows, found",
+     "grid: 9 x 7 x 5 rows, as given"                },
+    {{{20, 12, 1}, 1, PETSC_FALSE, PETSC_FALSE},
+     {20, 12, 1, 1},
+     SYNCILU_SOLVE_STRUCT, "-pc_factor_levels 1",
+     "stencil of 7 points\n",                          "grid: 20 x 12 x 1 rows, found",
+     "grid: 20 x 12 x 1 rows, as given"              },
+    {{{12, 9, 8}, 1, PETSC_FALSE, PETSC_FALSE},
+     {12, 9, 8, 1},
+     SYNCILU_SOLVE_STRUCT, "-pc_factor_levels 1 -pc_syncilu_symmetric",
+     "stencil of 13 points\n",                         "grid: 12 x 9 x 8 rows, found",
+     "grid: 12 x 9 x 8 rows, as given"               },
+ /* lines too short for a search: points at their ends are as far as neighbours are */
+    {{{2, 40, 9}, 1, PETSC_FALSE, PETSC_FALSE},
+     {2, 40, 9, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "grid: 2 x 40 x 9 rows, of the DM",               "",
+     "grid: 2 x 40 x 9 rows, as given"               },
+    {{{2, 3, 30}, 1, PETSC_TRUE, PETSC_FALSE},
+     {2, 3, 30, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "grid: 2 x 3 x 30 rows, of the DM",               "",
+     "grid: 2 x 3 x 30 rows, as given"               },
+    {{{50, 1, 1}, 1, PETSC_FALSE, PETSC_FALSE},
+     {50, 1, 1, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "grid: 50 x 1 x 1 rows, of the DM",               "grid: 50 x 1 x 1 rows, found",
+     "as given"                                      },
+ /* unknowns of a point, as rows of longer lines, if there are few enough entries */
+    {{{12, 10, 1}, 2, PETSC_FALSE, PETSC_FALSE},
+     {12, 10, 1, 2},
+     SYNCILU_SOLVE_STRUCT, "",
+     "grid: 24 x 10 x 1 rows, of the DM",              "",
+     "grid: 24 x 10 x 1 rows, as given"              },
+    {{{9, 5, 4}, 2, PETSC_FALSE, PETSC_FALSE},
+     {9, 5, 4, 2},
+     SYNCILU_SOLVE_STRUCT, "",
+     "grid: 18 x 5 x 4 rows, of the DM",               "",
+     "grid: 18 x 5 x 4 rows, as given"               },
+    {{{9, 5, 4}, 4, PETSC_FALSE, PETSC_FALSE},
+     {9, 5, 4, 4},
+     SYNCILU_SOLVE_STRUCT, "",
+     "struct is asked for, but a row has ",            "struct is asked for, but a row has ",
+     "struct is asked for, but a row has "           },
+    {{{12, 10, 1}, 1, PETSC_FALSE, PETSC_TRUE},
+     {12, 10, 1, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "the grid of 12 x 10 x 1 is periodic in x and y", "the grid of 12 x 10 x 1 is periodic in x and y",
+     "the grid of 12 x 10 x 1 is periodic in x and y"},
+    {{{12, 10, 11}, 1, PETSC_FALSE, PETSC_TRUE},
+     {12, 10, 11, 1},
+     SYNCILU_SOLVE_STRUCT, "",
+     "is periodic in x, y and z",                      "is periodic in x, y and z",
+     "is periodic in x, y and z"                     },
+    {{{12, 10, 1}, 1, PETSC_FALSE, PETSC_FALSE},
+     {12, 10, 1, 1},
+     SYNCILU_SOLVE_STRUCT, "-pc_factor_mat_ordering_type rcm",
+     "is for the natural order",                       "is for the natural order",
+     "is for the natural order"                      }
+  };
+  char *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); k++) {
+    DM  da;
+    Mat A, B;
+
+    PetscCall(Create(PETSC_COMM_SELF, &tests[k].s, &da, &A));
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE));
+    if (strstr(tests[k].options, "symmetric")) {
+      PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
+      PetscCall(MatAXPY(A, 1.0, B, SAME_NONZERO_PATTERN));
+      PetscCall(MatDestroy(&B));
+    }
+    PetscCall(Apply(A, NULL, tests[k].solve, tests[k].options, text, 20000));
+    CHECK(strstr(text, tests[k].dm), "%zu, with the DM: wanted \"%s\", got:\n%s", k, tests[k].dm, text);
+    PetscCall(MatSetDM(A, NULL));
+    PetscCall(Apply(A, NULL, tests[k].solve, tests[k].options, text, 20000));
+    CHECK(strstr(text, tests[k].found), "%zu, without: wanted \"%s\", got:\n%s", k, tests[k].found, text);
+    PetscCall(Apply(A, tests[k].given, tests[k].solve, tests[k].options, text, 20000));
+    CHECK(strstr(text, tests[k].as_given), "%zu, given: wanted \"%s\", got:\n%s", k, tests[k].as_given, text);
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries beside those of a 5-point stencil, at the ends of lines alone: the grid must be known. */
+static PetscErrorCode TestUnlike(void)
+{
+  const PetscInt grid[] = {30, 20, 1, 1}, n = grid[0] * grid[1];
+  Mat            A;
+  char          *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 6, NULL, &A));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt x = i % grid[0], y = i / grid[0], d[] = {-grid[0], -1, 1, grid[0]};
+
+    for (int k = 0; k < 4; k++) {
+      if ((k == 0 && !y) || (k == 1 && !x) || (k == 2 && x == grid[0] - 1) || (k == 3 && y == grid[1] - 1)) continue;
+      PetscCall(MatSetValue(A, i, i + d[k], -1.0, INSERT_VALUES));
+    }
+    /* differences to one side, with more points */
+    if (!x) PetscCall(MatSetValue(A, i, i + 2, 0.5, INSERT_VALUES));
+    if (x == grid[0] - 1) PetscCall(MatSetValue(A, i, i - 2, 0.5, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, i, 5.0, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Apply(A, NULL, SYNCILU_SOLVE_STRUCT, "", text, 20000));
+  CHECK(strstr(text, "struct is asked for, but row "), "without a grid:\n%s", text);
+  PetscCall(Apply(A, grid, SYNCILU_SOLVE_STRUCT, "", text, 20000));
+  CHECK(strstr(text, "stencil of 7 points, ") && strstr(text, "grid: 30 x 20 x 1 rows, as given"), "with the grid:\n%s", text);
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DMs whose grid is not the one of the rows: nobody fails for them. */
+static PetscErrorCode TestOtherDMs(void)
+{
+  const Shape shape = {
+    {16, 12, 1},
+    1, PETSC_FALSE, PETSC_FALSE
+  };
+  const Shape others[] = {
+    {{12, 16, 1}, 1, PETSC_FALSE, PETSC_FALSE},
+    {{5, 3, 1},   1, PETSC_FALSE, PETSC_FALSE},
+    {{96, 2, 1},  1, PETSC_FALSE, PETSC_FALSE},
+    {{192, 1, 1}, 1, PETSC_FALSE, PETSC_FALSE},
+    {{8, 12, 1},  2, PETSC_FALSE, PETSC_FALSE}
+  };
+  DM    da;
+  Mat   A, B;
+  char *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(Create(PETSC_COMM_SELF, &shape, &da, &A));
+  for (size_t k = 0; k <= PETSC_STATIC_ARRAY_LENGTH(others); k++) {
+    DM other;
+
+    if (k < PETSC_STATIC_ARRAY_LENGTH(others)) {
+      PetscCall(Create(PETSC_COMM_SELF, &others[k], &other, &B));
+      PetscCall(MatDestroy(&B));
+    } else {
+      PetscCall(DMCreate(PETSC_COMM_SELF, &other));
+      PetscCall(DMSetType(other, DMSHELL));
+    }
+    PetscCall(MatSetDM(A, other));
+    PetscCall(DMDestroy(&other));
+    PetscCall(Apply(A, NULL, SYNCILU_SOLVE_STRUCT, "", text, 20000));
+    /* of the wrong ones some have a stencil with many holes, which is one all the same */
+    CHECK(strstr(text, "grid: 16 x 12 x 1 rows, found in the pattern") || strstr(text, "rows, of the DM"), "%zu:\n%s", k, text);
+    if (k == 1 || k >= 3) CHECK(strstr(text, "grid: 16 x 12 x 1 rows, found in the pattern") || k == 4, "%zu:\n%s", k, text);
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Grids that are not the matrix'. */
+static PetscErrorCode TestRefused(PetscBool device)
+{
+  const struct {
+    const char    *pattern;
+    PetscInt       grid[4];
+    PetscErrorCode code;
+    const char    *text;
+  } tests[] = {
+    {"7pt:6x6x6",          {5, 6, 6, 1},   PETSC_ERR_ARG_INCOMP,     "-pc_syncilu_grid 5,6,6,1: the matrix has 216 rows"                          },
+    {"7pt:6x6x6",          {6, 6, 6, 2},   PETSC_ERR_ARG_INCOMP,     "-pc_syncilu_grid 6,6,6,2: the matrix has 216 rows"                          },
+    {"7pt:6x6x6",          {27, 8, 1, 1},  PETSC_ERR_ARG_WRONG,      "row 0 has an entry in column 36, which is no neighbour: point (0, 0, 0) and"},
+    {"7pt:6x6x6",          {6, 6, 6, 0},   PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_grid 6,6,6,0: all must be positive"                             },
+    {"7pt:6x6x6",          {-6, 6, -6, 1}, PETSC_ERR_ARG_OUTOFRANGE, "all must be positive"                                                       },
+ /* lines that are one point too long look periodic */
+    {"5pt:11x12",          {12, 11, 1, 1}, PETSC_ERR_ARG_WRONG,      "row 11 has an entry in column 12, which is no neighbour"                    },
+    {"5pt:40x30",          {60, 20, 1, 1}, PETSC_ERR_ARG_WRONG,      "row 0 has an entry in column 40, which is no neighbour"                     },
+    {"random:120",         {20, 6, 1, 1},  PETSC_ERR_ARG_WRONG,      "which is no neighbour"                                                      },
+    {"elasticity:5x4x3",   {5, 4, 3, 1},   PETSC_ERR_ARG_INCOMP,     "the matrix has 180 rows"                                                    },
+    {"elasticity:5x4x3",   {5, 4, 3, 3},   PETSC_SUCCESS,            ""                                                                           },
+    {"7pt:6x6x6",          {6, 6, 6, 1},   PETSC_SUCCESS,            ""                                                                           },
+    {"5pt_periodic:20x30", {20, 30, 1, 1}, PETSC_SUCCESS,            ""                                                                           },
+    {"7pt:6x6x6",          {0, 0, 0, 0},   PETSC_SUCCESS,            ""                                                                           }
+  };
+  PetscRandom rand;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); k++) {
+    const PetscInt *g = tests[k].grid;
+    Mat             A;
+
+    PetscCall(GenerateMatrix(tests[k].pattern, 0, rand, &A));
+    for (int d = 0; d < (device ? 2 : 1); d++) {
+      PC             pc;
+      PetscErrorCode ierr;
+
+      PetscCall(PreconditionerCreate(A, d ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc));
+      QUIETLY(ierr, PCSyncILUSetGrid(pc, g[0], g[1], g[2], g[3]));
+      if (!ierr) QUIETLY(ierr, PCSetUp(pc));
+      CHECK(ierr == tests[k].code && strstr(check_message, tests[k].text), "%s, device %d: error %d, expected %d: %s", tests[k].pattern, d, (int)ierr,
+            (int)tests[k].code, check_message);
+      if (ierr) { /* and then without */
+        PetscCall(PCSyncILUSetGrid(pc, 0, 0, 0, 0));
+        PetscCall(PCSetUp(pc));
+      }
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of several ranks each has a grid of its own, part of the DM's. */
+static PetscErrorCode TestRanks(PetscBool device)
+{
+  const Shape shape = {
+    {20, 18, 12},
+    1, PETSC_FALSE, PETSC_FALSE
+  };
+  DM          da;
+  Mat         A;
+  PetscInt    m[3];
+  PetscMPIInt rank;
+  char       *text, want[96];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(Create(PETSC_COMM_WORLD, &shape, &da, &A));
+  PetscCall(DMDAGetCorners(da, NULL, NULL, NULL, &m[0], &m[1], &m[2]));
+  if (device) {
+    PetscCall(Apply(A, NULL, SYNCILU_SOLVE_STRUCT, "", text, 20000));
+    PetscCall(PetscSNPrintf(want, sizeof(want), "grid: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " rows, of the DM", m[0], m[1], m[2]));
+    CHECK(rank || strstr(text, want), "wanted %s, got:\n%s", want, text);
+  }
+  for (int k = 0; k < 2; k++) { /* with the numbers of each rank, and with a line too many on the last one */
+    PC             pc;
+    PetscMPIInt    size;
+    PetscErrorCode ierr;
+
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCSYNCILU));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSyncILUSetGrid(pc, m[0], m[1] + (k && rank == size - 1), m[2], 1));
+    QUIETLY(ierr, PCSetUp(pc));
+    CHECK(ierr == (k ? PETSC_ERR_ARG_INCOMP : PETSC_SUCCESS), "%d: error %d: %s", k, (int)ierr, check_message);
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool   device;
+  PetscMPIInt size;
+  int         failed;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SyncILUInitializePackage());
+  PetscCall(CaseGetDevice(&device));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) {
+    PetscCall(TestRefused(device));
+    if (device) {
+      PetscCall(TestOrigins());
+      PetscCall(TestUnlike());
+      PetscCall(TestOtherDMs());
+    }
+  }
+  PetscCall(TestRanks(device));
+  failed = CheckReport("grid");
+  PetscCall(PetscFinalize());
+  return failed;
+}
