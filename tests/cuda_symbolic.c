@@ -352,6 +352,61 @@ static PetscErrorCode TestLeft(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   A grid that is given, and its matrix on the device: the same row is refused as on the host. Lines of every length, on
+   matrices whose grids are others, too.
+*/
+static PetscErrorCode TestGrids(PetscRandom rand)
+{
+  const char *const patterns[] = {"5pt:12x10",        "7pt:12x10x1", "27pt:5x4x6",      "5pt_periodic:12x10",
+                                  "elasticity:5x4x2", "random:120",  "tridiagonal:120", "25pt:10x6x2"};
+  int               refused = 0, accepted = 0;
+
+  PetscFunctionBegin;
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(patterns); p++) {
+    SyncILUCSR device;
+    Rows       m;
+
+    PetscCall(RowsCreate(patterns[p], 0, rand, PETSC_FALSE, &m));
+    PetscCall(CSRUpload(&m.csr, &device));
+    for (PetscInt x = 1; x <= 120; x++) {
+      for (PetscInt y = 1; y <= 120 / x; y++) {
+        for (PetscInt dof = 1; dof <= 3; dof++) {
+          SyncILUSettings settings;
+          Plan            plan;
+          PetscErrorCode  ierr[2];
+          char            host[4096];
+          int             before;
+
+          if (m.csr.n % (x * y * dof)) continue;
+          SyncILUSettingsInitialize(&settings);
+          settings.grid_from = SYNCILU_GRID_GIVEN;
+          settings.grid[0]   = x;
+          settings.grid[1]   = y;
+          settings.grid[2]   = m.csr.n / (x * y * dof);
+          settings.grid[3]   = dof;
+          QUIETLY(ierr[0], SyncILUGridCheck(&settings, &m.csr));
+          PetscCall(PetscStrncpy(host, check_message, sizeof(host)));
+          PetscCall(PetscMemzero(&plan, sizeof(plan)));
+          PetscCall(PlanCreate(&plan, &settings));
+          PetscCall(PlanEnter(&plan, &before));
+          QUIETLY(ierr[1], PlanCheckGrid(&plan, &device));
+          PetscCall(PlanLeave(&plan, before));
+          PetscCall(PlanDestroy(&plan));
+          CHECK(ierr[0] == ierr[1] && !strcmp(host, check_message),
+                "%s on %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " unknowns: %s, on the host %s", m.name, x, y, dof, check_message, host);
+          if (ierr[0]) refused++;
+          else accepted++;
+        }
+      }
+    }
+    PetscCall(CSRFree(&device));
+    PetscCall(RowsDestroy(&m));
+  }
+  CHECK(refused > 100 && accepted > 100, "%d grids are refused, %d accepted", refused, accepted);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt rows[] = {0, 1, 33, 90, 3000}, sizes[] = {1, 2, 7, 32, 4000};
@@ -362,6 +417,7 @@ int main(int argc, char **argv)
   PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
   if (missing) return SKIPPED;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(TestGrids(rand));
   for (int p = 0; GeneratePatterns[p]; p++) {
     for (int r = 0; r < (small ? 4 : 5); r++) {
       for (int holes = 0; holes < 2; holes++) {
