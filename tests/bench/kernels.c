@@ -12,6 +12,7 @@ Each time stands beside its bound, each result is checked.\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
   -solve_sweeps n, -solve_block_size 1|32   of auto/jacobi, which is compared with what it should come to\n\
   -sweeps n           of parilu, which is compared with the reference of as many\n\
+  -levels n           of fill; without cuSPARSE, which has none\n\
   -cusparse false     without cuSPARSE\n\
   -view               what each engine says of itself\n\
   -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
@@ -228,7 +229,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&s, sizeof(s)));
   BenchProgress("%s: %s", name, file ? "reading" : "generating");
-  BenchTry(SubjectCreate(name, file, &s), why, sizeof(why), &failed);
+  BenchTry(SubjectCreate(name, file, bench->levels, &s), why, sizeof(why), &failed);
   if (!failed && !s.unfit[0]) {
     PetscCall(Turn(bench, PETSC_TRUE));
     BenchTry(SubjectUpload(&s), why, sizeof(why), &failed);
@@ -321,6 +322,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBoundedInt("-repeat", "Repetitions, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
   PetscCall(PetscOptionsReal("-limit", "Seconds that the repetitions of one time may take before they become fewer", NULL, bench->limit, &bench->limit, NULL));
   PetscCall(PetscOptionsBool("-cusparse", "Run cuSPARSE beside", NULL, bench->cusparse, &bench->cusparse, NULL));
+  PetscCall(PetscOptionsBoundedInt("-levels", "Of fill", NULL, bench->levels, &bench->levels, NULL, 0));
+  if (bench->levels) bench->cusparse = PETSC_FALSE;
   PetscCall(PetscOptionsBool("-view", "Show what each engine says of itself", NULL, bench->view, &bench->view, NULL));
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
   PetscCall(PetscOptionsString("-turns", "File of several benches that take turns", NULL, turns, turns, sizeof(turns), NULL));

@@ -72,6 +72,7 @@ typedef struct {
   int              width; /* of the table's first column */
   PetscInt         nstrategies;
   Strategy         strategy[STRATEGY_ROWS];
+  PetscInt         levels; /* of fill */
   PetscBool        cusparse, view;
   cudaStream_t     stream;
   cudaEvent_t      event[BENCH_REPEAT_MAX + 1];
@@ -91,7 +92,7 @@ typedef struct {
   PetscInt   levels[2];
   SyncILUCSR device;
   double    *other;        /* other values in the same pattern, on the device */
-  double    *factor;       /* the reference's factor in the pattern of the matrix, on the device */
+  double    *factor;       /* the reference's factor in the pattern of the matrix, on the device; NULL with levels of fill */
   double    *db, *dx, *dy; /* right-hand sides, solutions, what is between L and U */
   double    *copy;         /* room on the host for a vector or the values */
 } Subject;
@@ -106,7 +107,7 @@ typedef struct {
 } Result;
 
 /* subject.c: Create on the host, then Upload to the device */
-extern PetscErrorCode SubjectCreate(const char *name, PetscBool file, Subject *);
+extern PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, Subject *);
 extern PetscErrorCode SubjectUpload(Subject *);
 extern PetscErrorCode SubjectDestroy(Subject *);
 /* The least time: bytes that must move at the speed of a copy, or levels one after another. */

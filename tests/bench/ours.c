@@ -15,12 +15,14 @@ typedef struct {
 
 static PetscErrorCode Analyze(void *ctx)
 {
-  Ours     *o = (Ours *)ctx;
-  PetscBool taken;
+  Ours         *o      = (Ours *)ctx;
+  Arrays        arrays = {&o->s->c.csr, &o->csr};
+  SyncILUSource source;
 
   PetscFunctionBegin;
-  PetscCall(EngineAdopt(&o->strategy->settings, &o->s->c.csr, &o->csr, &taken, &o->e));
-  PetscCheck(taken, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The backend does not take the rows as the pattern");
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(SyncILUEngineCreate(&o->strategy->settings, o->csr.n, &source, NULL, NULL, o->s->c.fill, &o->e));
+  PetscCheck(!o->e->pattern.lptr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The backend leaves the symbolic phase to the host");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

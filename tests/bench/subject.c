@@ -32,14 +32,14 @@ PetscErrorCode SubjectUpload(Subject *s)
     for (PetscInt k = c->csr.i[i]; k < c->csr.i[i + 1]; k++) v[k] = c->csr.a[k] * (c->csr.j[k] == i ? 1.0 : 0.9);
   }
   PetscCall(Upload(v, sizeof(double) * nnz, &s->other));
-  for (PetscInt i = 0; i < c->n; i++) {
+  for (PetscInt i = 0; i < c->n && !c->fill.levels; i++) {
     PetscInt k = c->csr.i[i];
 
     for (PetscInt q = p->lptr[i]; q < p->lptr[i + 1]; q++) v[k++] = c->ref[q];
     v[k++] = 1.0 / c->ref[c->nl + c->nu + i];
     for (PetscInt q = p->uptr[i]; q < p->uptr[i + 1]; q++) v[k++] = c->ref[c->nl + q];
   }
-  PetscCall(Upload(v, sizeof(double) * nnz, &s->factor));
+  if (!c->fill.levels) PetscCall(Upload(v, sizeof(double) * nnz, &s->factor));
   PetscCall(Upload(NULL, sizeof(double) * n * COLUMNS, &s->db));
   PetscCall(Upload(NULL, sizeof(double) * n * COLUMNS, &s->dx));
   PetscCall(Upload(NULL, sizeof(double) * n * COLUMNS, &s->dy));
@@ -70,7 +70,7 @@ static PetscErrorCode HasDiagonal(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SubjectCreate(const char *name, PetscBool file, Subject *s)
+PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, Subject *s)
 {
   PetscRandom rand;
   PetscInt   *level, width;
@@ -94,7 +94,7 @@ PetscErrorCode SubjectCreate(const char *name, PetscBool file, Subject *s)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   BenchProgress("%s: serial reference", s->name);
-  PetscCall(CaseCreate(s->A, MATORDERINGNATURAL, 0, 0.0, rand, &s->c));
+  PetscCall(CaseCreate(s->A, MATORDERINGNATURAL, levels, 0.0, rand, &s->c));
   PetscCall(PetscRandomDestroy(&rand));
   if (s->c.status.row >= 0) {
     PetscCall(PetscSNPrintf(s->unfit, sizeof(s->unfit), "zero pivot in row %" PetscInt_FMT, s->c.status.row));
@@ -129,11 +129,11 @@ PetscErrorCode SubjectDestroy(Subject *s)
 
 double SubjectBound(const Bench *bench, const Subject *s, Phase phase)
 {
-  const double n = s->c.n, nnz = s->c.csr.nnz, both = s->levels[0] + s->levels[1];
+  const double n = s->c.n, nnz = (double)s->c.nl + s->c.nu + n, both = s->levels[0] + s->levels[1];
   double       bytes, levels;
 
   switch (phase) {
-  case ANALYSIS: /* reads the pattern; the levels of L and U do not wait for each other */
+  case ANALYSIS: /* reads the pattern, that of the factor; the levels of L and U do not wait for each other */
     bytes  = 4 * (nnz + n + 1);
     levels = PetscMax(s->levels[0], s->levels[1]);
     break;
