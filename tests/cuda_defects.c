@@ -245,6 +245,9 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
     {"15pt:60x60x60",      PETSC_TRUE,  {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
  /* four wide levels, and many narrow ones */
     {"lshape:40000",       PETSC_TRUE,  {"a cluster goes through faster, wide ones left to all", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+ /* unknowns of a point, on lines that are as many times longer */
+    {"pairs:12x7x5",       PETSC_FALSE, {"grid: 24 x 7 x 5 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                      },
+    {"triples:20x11",      PETSC_FALSE, {"grid: 60 x 11 x 1 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                     },
  /* asked for in vain */
     {"15pt_random:7x8x9",  PETSC_FALSE, {"struct is asked for, but a row has 14 entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}     },
     {"5pt_periodic:20x30", PETSC_FALSE, {"struct is asked for, but ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                         },

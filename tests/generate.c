@@ -65,6 +65,8 @@ static const Stencil stencils[] = {
   {"elasticity", 3, 3, 1, BOX     },
   {"25pt",       3, 1, 4, STAR    },
   {"blocks",     3, 5, 1, STAR    },
+  {"pairs",      3, 2, 1, STAR    },
+  {"triples",    2, 3, 1, STAR    },
   {"triangles",  2, 1, 1, DIAGONAL}
 };
 

@@ -16,7 +16,8 @@
    come many levels of 16, as of linear elements on a refined L). On grids: 5pt, 7pt, 27pt, 25pt (four
    neighbors on each side in each direction), 15pt (linear finite elements on tetrahedra), triangles (likewise,
    on squares that are cut along one of their diagonals each), elasticity (three unknowns a point, 81 entries a
-   row), blocks (five unknowns a point, 35 entries a row). Behind an underscore: random or rcm, the same in
+   row), blocks (five unknowns a point, 35 entries a row); and, not in the list of names, pairs (two, 14 entries) and
+   triples (three in two directions, 15 entries). Behind an underscore: random or rcm, the same in
    another order; border, with one more row and column that are full; on grids morton, the points along a
    space-filling curve, or periodic, in the first direction. Behind a colon the size if not n: so many rows, or
    on grids the points in each direction, as in 15pt_rcm:90x90x90. Grids and quadtrees take the largest that

@@ -342,31 +342,26 @@ static PetscErrorCode TakePoints(Stencil *s, const SyncILUGridEntries *found, Sy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void SetGrid(Stencil *s, const int points[3])
-{
-  for (int c = 0; c < 3; c++) s->grid[c] = s->g.points[c] = points[c];
-}
-
 /*
-   A grid that somebody knows. Unknowns of a point are neighbours along x, on lines that are as many times longer: a
-   stencil with holes.
+   A grid, with the stencil of all rows together, or why it has none. Unknowns of a point are neighbours along x here, on
+   lines that are as many times longer: a stencil with holes.
 */
-static PetscErrorCode KnownGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *stencil)
+static PetscErrorCode TakeGrid(Plan *plan, SyncILUDevicePattern p, const int points[3], Stencil *s, SyncILUStencil *stencil)
 {
-  const PetscInt   *grid = plan->settings->grid;
-  const SyncILUGrid g    = {
-       {(int)(grid[0] * grid[3]), (int)grid[1], (int)grid[2]},
-       1
+  const SyncILUGrid g = {
+    {points[0], points[1], points[2]},
+    1
   };
   SyncILUGridEntries found;
 
   PetscFunctionBegin;
-  SetGrid(s, g.points);
+  s->why[0] = 0;
+  for (int c = 0; c < 3; c++) s->grid[c] = s->g.points[c] = points[c];
   PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, NULL, &found));
   if (found.odd != ~0ull)
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has an entry in column %d, more than %d points away on a grid of %d x %d x %d",
                             (int)(found.odd >> 32), (int)(found.odd & 0xffffffff), SYNCILU_STRUCT_REACH, g.points[0], g.points[1], g.points[2]));
-  else if (found.around) PetscCall(Periodic(s->grid, found.around, s->why, sizeof(s->why)));
+  else if (found.around) PetscCall(Periodic(points, found.around, s->why, sizeof(s->why)));
   else PetscCall(TakePoints(s, &found, stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -388,61 +383,94 @@ static PetscErrorCode AskWhetherPeriodic(Plan *plan, SyncILUDevicePattern p, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A grid on which the entries of the longest row are all that rows have. */
+/*
+   A grid of points whose unknowns are the rows of an inode. The longest row tells the neighbours of its point.
+*/
+static PetscErrorCode SearchPoints(Plan *plan, SyncILUDevicePattern p, const SyncILUStencil *longest, Stencil *s, SyncILUStencil *stencil)
+{
+  const int      dof = plan->inode, point = longest->row / dof;
+  SyncILUStencil points = {.count = 0};
+  int            grid[CANDIDATES][3];
+
+  PetscFunctionBegin;
+  for (int e = 0; e < longest->count; e++) {
+    const int offset = (longest->row + longest->offset[e]) / dof - point;
+
+    if (!points.count || points.offset[points.count - 1] != offset) points.offset[points.count++] = offset;
+  }
+  if (!FindPoints(&points, p.n / dof, PETSC_FALSE, grid)) {
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the points of row %d fit no grid", longest->row));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  grid[0][0] *= dof;
+  PlanCall(TakeGrid(plan, p, grid[0], s, stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the entries of the longest row are all that rows have on a grid, or why not. */
+static PetscErrorCode TryGrid(Plan *plan, SyncILUDevicePattern p, const SyncILUStencil *longest, const int points[3], Stencil *s, SyncILUStencil *stencil)
+{
+  const SyncILUGrid g = {
+    {points[0], points[1], points[2]},
+    1
+  };
+  unsigned           allowed[SYNCILU_GRID_WORDS] = {0};
+  SyncILUGridEntries found;
+
+  PetscFunctionBegin;
+  s->why[0] = 0;
+  for (int e = 0; e < longest->count; e++) {
+    int d[3], far, bit;
+
+    StencilPoint(points, longest->offset[e], d);
+    far = PetscMax(PetscAbsInt(d[0]), PetscMax(PetscAbsInt(d[1]), PetscAbsInt(d[2])));
+    if (far > SYNCILU_STRUCT_REACH) {
+      PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d points away, more than %d", far, SYNCILU_STRUCT_REACH));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    bit = SyncILUGridBit(d[0], d[1], d[2]);
+    allowed[bit >> 5] |= 1u << (bit & 31);
+  }
+  PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, allowed, &found));
+  if (found.odd != ~0ull)
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", (int)(found.odd >> 32), longest->row,
+                            points[0], points[1], points[2]));
+  else if (found.around) PetscCall(Periodic(points, found.around, s->why, sizeof(s->why)));
+  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int c = 0; c < 3; c++) s->grid[c] = s->g.points[c] = points[c];
+  PetscCall(TakePoints(s, &found, stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A grid in the pattern: the nearest one on which the entries of the longest row are all that rows have, else one of
+   points with several unknowns. If there is none, why says what keeps the nearest one from it.
+*/
 static PetscErrorCode SearchGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *stencil)
 {
-  const SyncILUStencil none    = {.row = INT_MAX};
-  const int            longest = plan->counts.longest_row;
-  int                  points[CANDIDATES][3], count, odd = 0;
-  PetscBool            fits = PETSC_FALSE;
-  SyncILUStencil      *device;
+  const SyncILUStencil none                = {.row = INT_MAX};
+  char                 why[sizeof(s->why)] = "";
+  int                  points[CANDIDATES][3], count;
+  SyncILUStencil       longest, *device;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
   PetscCall(DeviceUpload(plan->stream, device, &none, sizeof(none)));
-  PlanLaunch(SyncILUKernelStencil(p, longest, device, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, stencil, device, sizeof(*stencil)));
-  count = FindPoints(stencil, p.n, PETSC_FALSE, points);
-  for (int k = 0; k < count && !fits; k++) {
-    const SyncILUGrid g = {
-      {points[k][0], points[k][1], points[k][2]},
-      1
-    };
-    unsigned           allowed[SYNCILU_GRID_WORDS] = {0};
-    SyncILUGridEntries found;
-    int                farthest = 0;
-
-    for (int e = 0; e < stencil->count; e++) {
-      int d[3], bit;
-
-      StencilPoint(points[k], stencil->offset[e], d);
-      for (int c = 0; c < 3; c++) farthest = PetscMax(farthest, PetscAbsInt(d[c]));
-      if (farthest > SYNCILU_STRUCT_REACH) break;
-      bit = SyncILUGridBit(d[0], d[1], d[2]);
-      allowed[bit >> 5] |= 1u << (bit & 31);
-    }
-    if (farthest > SYNCILU_STRUCT_REACH) {
-      if (!k) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d points away, more than %d", farthest, SYNCILU_STRUCT_REACH));
-      continue;
-    }
-    PlanCall(GridEntries(plan, p.n, p.ptr, p.col, &g, allowed, &found));
-    fits = (PetscBool)(found.odd == ~0ull && !found.around);
-    if (!fits) {
-      if (!k) odd = found.odd == ~0ull ? -1 : (int)(found.odd >> 32);
-      continue;
-    }
-    s->why[0] = 0;
-    SetGrid(s, points[k]);
-    PetscCall(TakePoints(s, &found, stencil));
+  PlanLaunch(SyncILUKernelStencil(p, plan->counts.longest_row, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &longest, device, sizeof(longest)));
+  count = FindPoints(&longest, p.n, PETSC_FALSE, points);
+  for (int k = 0; k < count; k++) {
+    PlanCall(TryGrid(plan, p, &longest, points[k], s, stencil));
+    if (!s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!k) PetscCall(PetscStrncpy(why, s->why, sizeof(why)));
   }
-  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
-  if (count && !s->why[0] && odd >= 0)
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "row %d has other entries than row %d on a grid of %d x %d x %d", odd, stencil->row, points[0][0],
-                            points[0][1], points[0][2]));
-  if (!count) {
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", stencil->row));
-    count = FindPoints(stencil, p.n, PETSC_TRUE, points);
+  if (plan->inode > 1) {
+    PlanCall(SearchPoints(plan, p, &longest, s, stencil));
+    if (!s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", longest.row));
+  if (count) PetscCall(PetscStrncpy(s->why, why, sizeof(s->why)));
+  else count = FindPoints(&longest, p.n, PETSC_TRUE, points);
   if (count) PlanCall(AskWhetherPeriodic(plan, p, points[0], s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -458,7 +486,11 @@ static PetscErrorCode FindOnGrid(Plan *plan, Stencil *s)
   PetscFunctionBegin;
   PlanCall(PlanGetPattern(plan, &p));
   s->origin = settings->grid_from == SYNCILU_GRID_GIVEN ? "as given" : "of the DM";
-  if (known) PlanCall(KnownGrid(plan, p, s, &stencil));
+  if (known) {
+    const int points[] = {(int)(settings->grid[0] * settings->grid[3]), (int)settings->grid[1], (int)settings->grid[2]};
+
+    PlanCall(TakeGrid(plan, p, points, s, &stencil));
+  }
   if (settings->grid_from == SYNCILU_GRID_DM && s->why[0]) {
     PetscCall(PetscInfo(NULL, "The grid of the DM is not that of struct: %s\n", s->why));
     s->why[0] = 0;
