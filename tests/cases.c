@@ -24,6 +24,7 @@
 #define EACH_TILED  "*/ell/auto"
 #define SIZES_TILED "*/ell/auto/* auto/*/auto"
 #define ONE_TILED   "auto/ell/auto"
+#define ONE_LINED   "auto/struct/auto"
 
 #define LONG    (SYNCILU_ROW_LONG + 7) /* rows of the matrix one of whose rows is longer than any that is taken by a part of a warp */
 #define NATURAL MATORDERINGNATURAL
@@ -145,6 +146,8 @@ static const CaseLine tiles[] = {
   {"bidiagonal:5000",                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
   {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
   {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, "1e-4:0.1",  2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
+  {"7pt:21x13x9 5pt:70x35",                    0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,     NULL              },
+  {"7pt:20x13x9 5pt:70x35",                    0, NATURAL, 2, 0.9, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,     NULL              },
   {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
   {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,     NULL              },
   {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
