@@ -168,7 +168,13 @@ static PetscErrorCode TestOrigins(void)
      {12, 10, 1, 1},
      SYNCILU_SOLVE_STRUCT, "-pc_factor_mat_ordering_type rcm",
      "is for the natural order",                       "is for the natural order",
-     "is for the natural order"                      }
+     "is for the natural order"                      },
+ /* another strategy finds its tiles */
+    {{{40, 30, 1}, 1, PETSC_FALSE, PETSC_FALSE},
+     {40, 30, 1, 1},
+     SYNCILU_SOLVE_ELL,    "",
+     "by level of tiles of ",                          "by level of tiles of ",
+     "by level of tiles of "                         }
   };
   char *text;
 

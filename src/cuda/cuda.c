@@ -52,6 +52,20 @@ static PetscErrorCode CreatePair(CUDA *d, const SolveOps *ops, PetscBool transpo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where somebody knows the grid, lines are likely, and what tiles have to know of the pattern is found only if it comes to them. */
+static PetscBool TilesAreLate(const Plan *plan)
+{
+  return (PetscBool)(plan->settings->grid_from != SYNCILU_GRID_UNKNOWN && !plan->row);
+}
+
+static PetscErrorCode Tile(Plan *plan)
+{
+  PetscFunctionBegin;
+  if (TilesAreLate(plan)) PlanCall(PlanFindStatistics(plan, PETSC_TRUE));
+  PlanCall(PlanTile(plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The plan, once the pattern is there. */
 static PetscErrorCode PlanStrategies(SyncILUEngine e)
 {
@@ -67,11 +81,11 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   PetscFunctionBegin;
   PetscCall(ChooseSolve(plan, &ops));
   tile = (PetscBool)(ops->tiles && PlanMayTile(plan));
-  PlanCall(PlanFindStatistics(plan, tile));
+  PlanCall(PlanFindStatistics(plan, (PetscBool)(tile && !TilesAreLate(plan))));
   PetscCall(ChooseInodes(plan, &ops, d->why, sizeof(d->why)));
   usual = ops;
   PlanCall(ChooseLines(plan, &ops, d->why, sizeof(d->why)));
-  if (tile && ops->tiles) PlanCall(PlanTile(plan));
+  if (tile && ops->tiles) PlanCall(Tile(plan));
   mark  = plan->scratch.n;
   tiled = plan->tiled;
   PlanCall(ChooseNarrow(plan, &ops, d->why, sizeof(d->why)));
@@ -88,7 +102,7 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
     PetscCall(PlanForgetStencil(plan));
     for (int k = 1; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
     PetscCall(PlanRelease(plan, &plan->scratch, mark));
-    if (tile && usual->tiles && !ops->tiles && !tiled) PlanCall(PlanTile(plan));
+    if (tile && usual->tiles && !ops->tiles && !tiled) PlanCall(Tile(plan));
     PetscCall(CreatePair(d, usual, PETSC_FALSE));
   }
   if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
