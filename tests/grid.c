@@ -304,6 +304,9 @@ static PetscErrorCode TestRefused(PetscBool device)
     {"elasticity:5x4x3",   {5, 4, 3, 3},   PETSC_SUCCESS,            ""                                                                           },
     {"7pt:6x6x6",          {6, 6, 6, 1},   PETSC_SUCCESS,            ""                                                                           },
     {"5pt_periodic:20x30", {20, 30, 1, 1}, PETSC_SUCCESS,            ""                                                                           },
+    {"3*5pt:12x10",        {12, 10, 1, 3}, PETSC_SUCCESS,            ""                                                                           },
+    {"3*5pt:12x10",        {12, 10, 1, 1}, PETSC_ERR_ARG_INCOMP,     "the matrix has 360 rows"                                                    },
+    {"3*5pt:12x10",        {60, 2, 1, 3},  PETSC_ERR_ARG_WRONG,      "row 0 has an entry in column 36"                                            },
     {"7pt:6x6x6",          {0, 0, 0, 0},   PETSC_SUCCESS,            ""                                                                           }
   };
   PetscRandom rand;
@@ -314,7 +317,8 @@ static PetscErrorCode TestRefused(PetscBool device)
     const PetscInt *g = tests[k].grid;
     Mat             A;
 
-    PetscCall(GenerateMatrix(tests[k].pattern, 0, rand, &A));
+    if (tests[k].pattern[1] == '*') PetscCall(GenerateBlocks(tests[k].pattern + 2, 0, tests[k].pattern[0] - '0', rand, &A));
+    else PetscCall(GenerateMatrix(tests[k].pattern, 0, rand, &A));
     for (int d = 0; d < (device ? 2 : 1); d++) {
       PC             pc;
       PetscErrorCode ierr;

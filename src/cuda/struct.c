@@ -50,8 +50,8 @@ static void StencilPoint(const int *points, int offset, int *d)
 }
 
 /*
-   The grids on which the entries of a row are neighbours: of all whose lines and planes are as long as some
-   entry is far, those on which they are the nearest, the nearest first. Rows of one line alone are a grid, too. Around
+   The grids on which the entries of a row are neighbours, as far as kernels reach: of all whose lines and planes are as
+   long as some entry is far, those on which they are the nearest, the nearest first. Rows of one line alone are a grid, too. Around
    the ends of a grid only if said so. Returns how many there are.
 */
 static int FindPoints(const SyncILUStencil *s, int n, PetscBool around, int points[CANDIDATES][3])
@@ -75,7 +75,7 @@ static int FindPoints(const SyncILUStencil *s, int n, PetscBool around, int poin
         StencilPoint(tried, s->offset[e], d);
         for (int c = 0; c < 3 && reach < INT_MAX; c++) {
           if (around) d[c] = AroundEnds(d[c], tried[c]);
-          reach = 2 * PetscAbsInt(d[c]) < tried[c] ? reach + PetscAbsInt(d[c]) : INT_MAX;
+          reach = 2 * PetscAbsInt(d[c]) < tried[c] && PetscAbsInt(d[c]) <= SYNCILU_STRUCT_REACH ? reach + PetscAbsInt(d[c]) : INT_MAX;
         }
       }
       if (reach == INT_MAX) continue;
@@ -430,14 +430,9 @@ static PetscErrorCode TryGrid(Plan *plan, SyncILUDevicePattern p, const SyncILUS
   PetscFunctionBegin;
   s->why[0] = 0;
   for (int e = 0; e < longest->count; e++) {
-    int d[3], far, bit;
+    int d[3], bit;
 
     StencilPoint(points, longest->offset[e], d);
-    far = PetscMax(PetscAbsInt(d[0]), PetscMax(PetscAbsInt(d[1]), PetscAbsInt(d[2])));
-    if (far > SYNCILU_STRUCT_REACH) {
-      PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on rows %d points away, more than %d", far, SYNCILU_STRUCT_REACH));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
     bit = SyncILUGridBit(d[0], d[1], d[2]);
     allowed[bit >> 5] |= 1u << (bit & 31);
   }
@@ -481,7 +476,8 @@ static PetscErrorCode SearchGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s,
   PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "the entries of row %d fit no grid", longest.row));
   if (count) PetscCall(PetscStrncpy(s->why, why, sizeof(s->why)));
   else count = FindPoints(&longest, p.n, PETSC_TRUE, points);
-  if (count) PlanCall(AskWhetherPeriodic(plan, p, points[0], s));
+  /* others need not wait for a better reason */
+  if (count && plan->settings->solve == SYNCILU_SOLVE_STRUCT) PlanCall(AskWhetherPeriodic(plan, p, points[0], s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
