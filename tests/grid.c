@@ -119,7 +119,7 @@ static PetscErrorCode TestOrigins(void)
      "grid: 20 x 12 x 1 rows, as given"              },
     {{{12, 9, 8}, 1, PETSC_FALSE, PETSC_FALSE},
      {12, 9, 8, 1},
-     SYNCILU_SOLVE_STRUCT, "-pc_factor_levels 1 -pc_syncilu_symmetric",
+     SYNCILU_SOLVE_STRUCT, "-pc_factor_levels 1 -pc_syncilu_symmetric -pc_syncilu_check",
      "stencil of 13 points\n",                         "grid: 12 x 9 x 8 rows, found",
      "grid: 12 x 9 x 8 rows, as given"               },
  /* lines too short for a search: points at their ends are as far as neighbours are */
