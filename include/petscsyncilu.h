@@ -61,6 +61,7 @@ typedef enum {
                              that are much longer than the others are shared by many warps
 .  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
                              of a point of a mesh, which are updated together, block by block
+.  SYNCILU_UPDATE_STRUCT   - a line of a grid has twice 32 lanes, each with an entry of the stencil, see `SYNCILU_SOLVE_STRUCT`
 -  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
                              for another one; on the host too
 
@@ -83,6 +84,9 @@ typedef enum {
    row that fits into no inode makes that number 1, and then the strategy saves nothing. A block of `MATBAIJ` with
    up to 8 rows is an inode; a larger one is divided evenly, if its size has a divisor up to 8.
 
+   `SYNCILU_UPDATE_STRUCT` knows from the stencil which entries of two rows meet. It is for matrices that are solved by
+   `SYNCILU_SOLVE_STRUCT`, into whose storage it writes; others are factored as auto would, and the view gives the reason.
+
    `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of
    H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`. Neither auto nor `PCSyncILUSetTune()` takes it.
 
@@ -97,6 +101,7 @@ typedef enum {
   SYNCILU_UPDATE_LEVELSET,
   SYNCILU_UPDATE_LIST,
   SYNCILU_UPDATE_BSR,
+  SYNCILU_UPDATE_STRUCT,
   SYNCILU_UPDATE_PARILU
 } SyncILUUpdate;
 

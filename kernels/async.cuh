@@ -67,6 +67,18 @@ __device__ __forceinline__ void copy_if(bool on, double *to, const double *from)
                : "memory");
 }
 
+/* Ends the group of this thread's copy_if(); all groups but the last so many have come, for this thread to read. */
+__device__ __forceinline__ void commit_copies()
+{
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int GROUPS>
+__device__ __forceinline__ void wait_copies()
+{
+  asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
+
 /* One thread copies a piece, a multiple of 16 bytes and aligned to them, to shared memory. */
 __device__ __forceinline__ void copy_bulk(double *to, const double *from, int bytes, Barrier *b)
 {

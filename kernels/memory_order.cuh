@@ -143,6 +143,21 @@ __device__ __forceinline__ void store_cluster_if(bool on, double *p, double v)
   asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.relaxed.cluster.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
 }
 
+/* Likewise between warps of a block. */
+__device__ __forceinline__ void load_block_if(bool on, const double *p, double *v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there ld.relaxed.cta.shared.f64 %0, [%1];\n}"
+               : "+d"(*v)
+               : "r"(shared_address(p)), "r"((int)on)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_block_if(bool on, double *p, double v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.relaxed.cta.shared.f64 [%0], %1;\n}" ::"r"(shared_address(p)), "d"(v), "r"((int)on)
+               : "memory");
+}
+
 /* Numbers that announce what a thread did before: to its own block, then to any block of the cluster. */
 __device__ __forceinline__ void store_release_shared(int *p, int v)
 {

@@ -149,7 +149,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|parilu) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu) - the strategy
 
    Level: advanced
 
@@ -157,7 +157,8 @@ MAT_GETTER(Backend, SyncILUBackend)
    Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids,
    auto and list run as one triangular solve, and the view says diagonal-only. Where the device has no memory
    for the lists, adapt runs. Auto takes bsr where successive rows come in groups of one pattern, as those of
-   the unknowns of a point, and have 12 entries or more in the mean. It takes adapt where levels have few rows,
+   the unknowns of a point, and have 12 entries or more in the mean. It takes struct where the triangular solves go along
+   the lines of a grid whose stencil has 20 points or more. It takes adapt where levels have few rows,
    then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take so much
    memory that plan and factor would have more than three times the bytes of the matrix and 16 MB more. The
    view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view; there
@@ -196,7 +197,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|parilu) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu) - the strategy
 
    Level: advanced
 

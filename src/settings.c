@@ -4,8 +4,8 @@
 #include "syncilu_impl.h"
 
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
-const char *const SyncILUUpdates[]  = {"auto", "shared", "vect",   "adapt",         "parallel",        "levelset",
-                                       "list", "bsr",    "parilu", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
+const char *const SyncILUUpdates[]  = {"auto", "shared", "vect",   "adapt",         "parallel",        "levelset", "list",
+                                       "bsr",  "struct", "parilu", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
 const char *const SyncILUSolves[]   = {"auto", "csr",    "mr",     "hyb",          "levelset",       "ell", "cluster",
                                        "bsr",  "struct", "jacobi", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};

@@ -132,8 +132,8 @@ static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const Syn
 
   PetscFunctionBegin;
   PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
-  /* what stands behind bsr is not exact */
-  for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && u <= SYNCILU_UPDATE_BSR; u++)
+  /* the last one, parilu, is not exact */
+  for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && u < SYNCILU_UPDATE_PARILU; u++)
     PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));
   /* the last one, jacobi, is not exact */
   for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && s < SYNCILU_SOLVE_JACOBI; s++)

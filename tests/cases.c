@@ -25,6 +25,8 @@
 #define SIZES_TILED "*/ell/auto/* auto/*/auto"
 #define ONE_TILED   "auto/ell/auto"
 #define ONE_LINED   "auto/struct/auto"
+/* Along the lines of grids. */
+#define LINES "struct/struct/auto"
 
 #define LONG    (SYNCILU_ROW_LONG + 7) /* rows of the matrix one of whose rows is longer than any that is taken by a part of a warp */
 #define NATURAL MATORDERINGNATURAL
@@ -39,6 +41,8 @@
 #define KINDS "tridiagonal arrow denserow random powerlaw 7pt 27pt elasticity 5pt_random hubs classes 7pt_border"
 /* Grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one. */
 #define GRIDS "7pt:9x6x7 7pt:33x1x5 7pt:2x3x50 7pt:1x7x9 5pt:13x7 5pt:100x3 15pt:7x5x9 15pt:4x4x4"
+/* More stencils: with two or three near reference rows, far reaching, with holes. */
+#define STENCILS "27pt:6x5x4 27pt:37x29x1 25pt:11x10x12 triangles:19x23"
 /* In the second one each row depends on the one before it in blocks of 2, 4 and 6 rows too. */
 #define POINTS "elasticity:6x5x4 elasticity:8x3x3"
 
@@ -152,6 +156,9 @@ static const CaseLine tiles[] = {
   {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,     NULL              },
   {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
   {"27pt:23x27x19",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
+  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    LINES,         NULL              },
+  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    LINES,         NULL              },
+  {"15pt:7x5x9 27pt:6x5x4",                    0, NATURAL, 0, 0.0, "0.1:0.2",   2, 2, 0,  ORDER_ANY,    LINES,         NULL              },
   {"band:1001",                                0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,    SIZES_TILED       },
   {"band:1001",                                0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,    NULL              },
   {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000", 0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto", NULL              }
@@ -178,17 +185,20 @@ static const CaseLine values[] = {
   {"classes",     700,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
   {"denserow",    1100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
   {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH_TILED, NULL},
-  {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL}
+  {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {STENCILS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,      NULL}
 };
 static const CaseLine values_small[] = {
-  {"blocks:2x2x1", 0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
-  {"7pt_random",   27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"arrow",        35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"classes",      100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
-  {"tridiagonal",  3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"diagonal",     1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"7pt:5x4x3",    0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",   0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL}
+  {"blocks:2x2x1",  0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"7pt_random",    27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"arrow",         35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"classes",       100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
+  {"tridiagonal",   3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"diagonal",      1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"7pt:5x4x3",     0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",    0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",    0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
+  {"triangles:7x6", 0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
 };
 
 /* Shifts of pivots, likewise. */
@@ -197,12 +207,14 @@ static const CaseLine shifts[] = {
   {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES, EACH_TILED, "auto/*/alap"},
   {"27pt",        343,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
   {"7pt",         343,  RCM,     2, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
-  {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         }
+  {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
+  {"15pt:7x5x9",  0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   LINES,      NULL         }
 };
 static const CaseLine shifts_small[] = {
   {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
   {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
-  {"random",           40, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL}
+  {"random",           40, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
+  {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,          NULL}
 };
 
 /* For ever, with updates of the diagonal alone, and of all entries. */

@@ -803,7 +803,7 @@ static PetscErrorCode TestTune(PetscRandom rand)
       PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
       if (k) {
         const char *of    = strstr(text, ", of ");
-        const int   tried = of ? atoi(of + 5) : 0, fewest = k == 2 ? 6 : 12; /* seven updates, most solves, and what was planned */
+        const int   tried = of ? atoi(of + 5) : 0, fewest = k == 2 ? 6 : 13; /* eight updates, most solves, and what was planned */
 
         CHECK(CheckViewSays(text, "tuned", k == 2 ? "update shared, solve " : "update "), "%s, %d: the view does not say what was tuned:\n%s", matrices[m], k,
               text);

@@ -265,6 +265,7 @@ typedef struct {
   const void       *d; /* pivots by rows */
   /* where their reciprocals already are, by positions of the triangle of L; NULL: nowhere */
   const void *inverse;
+  PetscBool   placed;     /* all of it is where the triangles want it, reciprocals too */
   PetscInt    generation; /* counts factorizations: whoever has another number has old values */
 } Factor;
 

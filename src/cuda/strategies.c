@@ -20,17 +20,23 @@ const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,
                                              NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
-  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorPariluOps;
+  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps;
 
 /*
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorDiagonalOps, &SyncILUFactorBsrOps,
-                                               &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,
-                                               &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,
-                                               &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps,
-                                               &SyncILUFactorPariluOps,   NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,
+                                               &SyncILUFactorDiagonalOps,
+                                               &SyncILUFactorBsrOps,
+                                               &SyncILUFactorListOps,
+                                               &SyncILUFactorAdaptOps,
+                                               &SyncILUFactorVectOps,
+                                               &SyncILUFactorSharedOps,
+                                               &SyncILUFactorParallelOps,
+                                               &SyncILUFactorLevelsetOps,
+                                               &SyncILUFactorPariluOps,
+                                               NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)
@@ -274,6 +280,13 @@ static PetscErrorCode ChooseSearch(Plan *plan, const Triangle *L, PetscBool *nar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether auto had better factor along the lines of a grid. */
+static PetscBool FactorLinesPay(const Plan *plan, const Triangle *L)
+{
+  if (!L->order.lines || !plan->statistics.off_diagonal) return PETSC_FALSE;
+  return (PetscBool)(plan->stencil->entries[0] + 1 + plan->stencil->entries[1] >= SYNCILU_STRUCT_FACTOR_ENTRIES);
+}
+
 /* What speaks for the strategy that auto has found, where nothing was said against others. */
 static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
 {
@@ -282,7 +295,8 @@ static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
   const int    levels = f->L->order.lines ? plan->stencil->levels : plan->tiled ? UNKNOWN : plan->levels[0];
 
   PetscFunctionBegin;
-  if (f->ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
+  if (f->ops->type == SYNCILU_UPDATE_STRUCT) PetscCall(StencilReason(plan, why, len));
+  else if (f->ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
   else if (f->ops->type != SYNCILU_UPDATE_LIST) PetscFunctionReturn(PETSC_SUCCESS);
   else if (plan->counts.longest_row > plan->counts.longest_listed)
     PetscCall(PetscSNPrintf(why, len, "rows have %.3g entries in the mean, and the longest one, which several warps share, has %d%s", mean,
@@ -305,14 +319,15 @@ static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
 .  f - the factorization, whose why says what was wrong with the strategy that is asked for, or that auto prefers
 
    Note:
-   For auto and list those of the table are tried in its order. The first one, where only diagonals have
-   updates, stands before list, which it does the work of; then bsr, by auto alone and where inodes pay; list; and
+   For auto and list those of the table are tried in its order: struct, by auto alone and where lines pay; the one for
+   updates of diagonals alone, which does the work of list there; bsr, by auto alone and where inodes pay; list; and
    adapt, which takes every pattern. One that finds no memory for its plan is followed by the next one too:
-   adapt takes the least.
+   adapt takes the least. Where struct is asked for and does not fit, the others are tried as by auto.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, Factorization *f)
 {
-  const SyncILUUpdate asked = plan->settings->update;
+  const PetscBool     lines = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_STRUCT);
+  const SyncILUUpdate asked = lines ? SYNCILU_UPDATE_AUTO : plan->settings->update;
   const PetscBool     any   = (PetscBool)(asked == SYNCILU_UPDATE_AUTO || asked == SYNCILU_UPDATE_LIST);
   int                 mark;
 
@@ -329,6 +344,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, F
     int              before, kept;
 
     if (any ? ops->inodes && (asked == SYNCILU_UPDATE_LIST || !InodesPay(plan)) : asked != ops->type) continue;
+    if (ops->type == SYNCILU_UPDATE_STRUCT && !lines && (asked != SYNCILU_UPDATE_AUTO || !FactorLinesPay(plan, L))) continue;
     if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) { PlanCall(ChooseSearch(plan, L, &f->narrow, why, sizeof(why))); }
     before = plan->scratch.n;
     kept   = plan->memory.n;
@@ -351,7 +367,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, F
     if (!f->why[0]) PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
   }
   PetscCheck(f->ops, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: the CUDA backend has no such strategy", SyncILUUpdates[asked]);
-  if (asked == SYNCILU_UPDATE_AUTO && !f->why[0]) PetscCall(Reason(f, f->why, sizeof(f->why)));
+  if (asked == SYNCILU_UPDATE_AUTO && !lines && !f->why[0]) PetscCall(Reason(f, f->why, sizeof(f->why)));
   plan->taken += f->memory.bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

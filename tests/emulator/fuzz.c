@@ -395,6 +395,9 @@ PetscErrorCode FuzzSettings(PetscReal relax, SyncILUSettings *s)
   if (FuzzOnce(6)) { /* of all strategies the ones that one kind of matrix is for */
     s->update = SYNCILU_UPDATE_BSR;
     s->solve  = SYNCILU_SOLVE_BSR;
+  } else if (FuzzOnce(6)) {
+    s->update = SYNCILU_UPDATE_STRUCT;
+    s->solve  = SYNCILU_SOLVE_STRUCT;
   }
   if (s->solve == SYNCILU_SOLVE_JACOBI) {
     s->solve_sweeps     = FuzzBelow(6);

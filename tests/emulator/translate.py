@@ -89,13 +89,13 @@ class Ptx:
     CONSTRAINTS = {"f64": "d", "f32": "f", "s32": "r", "u32": "r", "b32": "r", "s64": "l", "u64": "l", "b64": "l"}
     COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
     ARITHMETIC = {"add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "mov": "{0}", "and": "{0} & {1}", "or": "{0} | {1}", "fma": "fma({0}, {1}, {2})",
-                  "min": "min({0}, {1})", "max": "max({0}, {1})"}
+                  "min": "min({0}, {1})", "max": "max({0}, {1})", "rcp": "1 / {0}"}
     ATOMIC = {"add": "old + value", "min": "value < old ? value : old", "max": "value > old ? value : old", "and": "old & value", "or": "old | value",
               "xor": "old ^ value", "exch": "value", "cas": "old == value ? other : old"}
     ORDER = {"relaxed", "acquire", "release", "acq_rel", "volatile", "weak"}
     SCOPE = {"gpu", "cluster", "cta", "sys"}
     SPACE = {"global", "shared"}
-    ROUNDING = {"rn", "lo", "ftz"}
+    ROUNDING = {"rn", "lo", "ftz", "approx"}
 
     def __init__(self, text, operands):
         self.text = text
@@ -115,7 +115,7 @@ class Ptx:
             if number >= len(self.operands):
                 raise self.unknown(f"there is no operand {text}")
             constraint, expression = self.operands[number]
-            if kind and constraint.lstrip("=+&") != self.CONSTRAINTS[kind]:
+            if kind and constraint != "n" and constraint.lstrip("=+&") != self.CONSTRAINTS[kind]:
                 raise self.unknown(f'operand {text} with constraint "{constraint}" where .{kind} is')
             return f"({expression})"
         if text in self.registers or re.fullmatch(r"-?(?:\d+|0x[0-9a-fA-F]+)U?", text):
@@ -252,6 +252,8 @@ class Ptx:
         "mbarrier.try_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
         "cp.async.mbarrier.arrive.noinc.shared::cta.b64": ("s", "barrier_arrive({0})"),
         "cp.async.ca.shared.global": ("sgn", "copy({0}, {1}, {2})"),
+        "cp.async.commit_group": ("", ""),
+        "cp.async.wait_group": ("n", ""),
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes": ("sgns", "copy({0}, {1}, {2}); ::emulator::barrier_complete({3}, {2})"),
         "cp.async.bulk.global.shared::cta.bulk_group": ("gsn", "copy({0}, {1}, {2})"),
         "cp.async.bulk.commit_group": ("", ""),

@@ -1,0 +1,252 @@
+/*
+   Update strategy struct: along the lines of a grid, straight into the storage of the triangular solves along them.
+*/
+#include "struct.h"
+#include "../../kernels/factor.h"
+#include "../../kernels/factor_struct.h"
+
+typedef struct {
+  SyncILUDeviceStructFactor f;
+  int                       room; /* values of a row that u has room for */
+} Struct;
+
+/* What makes of the stencil's points a table for the lanes of a warp. */
+typedef struct {
+  const Stencil *stencil;
+  int            source[SYNCILU_STRUCT_SOURCES]; /* the point of L of each reference row, -1: padding */
+  int            near;                           /* reference rows that are near */
+} Sources;
+
+/* The points of L by their levels, the lowest first, and with one level by their columns; behind the padding of the far ones. */
+static void SortSources(const Stencil *s, Sources *sources, int *far)
+{
+  int next = 0, level[SYNCILU_STRUCT_MOST], most = 0;
+
+  sources->stencil = s;
+  sources->near    = 0;
+  for (int e = 0; e < s->entries[0]; e++) {
+    level[e] = StencilBefore(&s->g, s->point[0][e]);
+    most     = PetscMax(most, level[e]);
+    sources->near += level[e] == 1;
+  }
+  *far = SyncILUStructFar(s->entries[0] - sources->near);
+  for (int k = 0; k < SYNCILU_STRUCT_SOURCES; k++) sources->source[k] = -1;
+  if (s->entries[0] - sources->near > *far) return;
+  next = *far - (s->entries[0] - sources->near);
+  for (; most; most--)
+    for (int e = 0; e < s->entries[0]; e++)
+      if (level[e] == most) sources->source[next++] = e;
+}
+
+/* Its v and w, as those of a line beside. */
+static void LineOf(const Stencil *s, const signed char *point, int *v, int *w)
+{
+  *v = point[1] + s->g.skew * point[2];
+  *w = point[2];
+}
+
+/*
+   The rings: one for the row's own line, which has number -1, and for each line beside that has reference rows, the
+   nearest ones first but for the one at v - 1, which is the first if there is one. A line
+   whose latest one is near brings it with the row that needs it, others a step before, since far rows are used then.
+*/
+static void Rings(const Sources *sources, SyncILUDeviceStructFactor *f)
+{
+  const Stencil *s     = sources->stencil;
+  const int      count = f->far + sources->near;
+  int            line[SYNCILU_STRUCT_SOURCES], largest = 1;
+
+  f->lines  = 0;
+  f->room   = 0;
+  f->before = 1;
+  f->hands  = 0;
+  for (int k = 0; k < count; k++) {
+    int v = 0, w = 0;
+
+    if (sources->source[k] >= 0) LineOf(s, s->point[0][sources->source[k]], &v, &w);
+    if (v != -1 || w) continue;
+    f->hands = f->lines = 1;
+    f->line[0].v        = -1;
+  }
+  for (int k = count - 1; k >= 0; k--) { /* the nearest first */
+    int v, w;
+
+    line[k] = -1;
+    if (sources->source[k] < 0) continue;
+    LineOf(s, s->point[0][sources->source[k]], &v, &w);
+    if (!v && !w) continue;
+    for (line[k] = 0; line[k] < f->lines && (f->line[line[k]].v != v || f->line[line[k]].w != w); line[k]++) { }
+    f->line[line[k]].v = v;
+    f->line[line[k]].w = w;
+    f->lines           = PetscMax(f->lines, line[k] + 1);
+  }
+  f->row = SyncILUStructRow(f->far, f->lines, f->values);
+  for (int j = -1; j < f->lines; j++) {
+    SyncILUStructRing *ring  = j < 0 ? &f->own : &f->line[j].ring;
+    int                first = INT_MAX, last = j < 0 ? 0 : INT_MIN, size = 1;
+
+    for (int k = 0; k < count; k++) {
+      const signed char *point = sources->source[k] < 0 ? NULL : s->point[0][sources->source[k]];
+
+      if (!point || line[k] != j) continue;
+      first = PetscMin(first, point[0]);
+      if (j >= 0) last = PetscMax(last, point[0] + (k < f->far));
+    }
+    /* one more than a row needs, since the next one is begun before it is done */
+    while (first <= last && size < last - first + 2) size *= 2;
+    ring->mask = (size - 1) * f->row;
+    if (j >= 0) f->line[j].x = last;
+    f->before = PetscMax(f->before, last);
+    largest   = PetscMax(largest, size);
+  }
+  for (int size = largest; size; size /= 2) { /* so that each begins at a multiple of its size */
+    for (int j = -1; j < f->lines; j++) {
+      SyncILUStructRing *ring = j < 0 ? &f->own : &f->line[j].ring;
+
+      if (ring->mask != (size - 1) * f->row) continue;
+      ring->begin = f->room;
+      f->room += size * f->row;
+    }
+  }
+  for (int k = 0; k < f->far + SYNCILU_STRUCT_NEAR; k++) {
+    f->source[k] = f->own; /* padding reads there, and uses nothing */
+    if (sources->source[k] < 0) continue;
+    if (line[k] >= 0) f->source[k] = f->line[line[k]].ring;
+    f->source[k].x = s->point[0][sources->source[k]][0] * f->row;
+    if (line[k] < 0 && k < f->far) f->follows = 1;
+  }
+}
+
+/* The place of a point among the entries of a row in the storage of a triangle. */
+static short PlaceOf(const SyncILUDeviceStruct *m, int point)
+{
+  for (int e = 0; e < m->entries; e++)
+    if (m->at[e] == point) return (short)e;
+  return 0;
+}
+
+/* What the lanes have. */
+static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, SyncILUStructEntry entry[32])
+{
+  const Stencil *s        = sources->stencil;
+  const int      diagonal = f->far + SYNCILU_STRUCT_NEAR;
+  int            column[32]; /* in the order of the matrix, from that of the first entry of L on; -1: no entry */
+
+  for (int l = 0; l < 32; l++) {
+    const int part = l > diagonal, e = l < diagonal ? sources->source[l] : l - diagonal - 1;
+
+    entry[l]  = (SyncILUStructEntry){.bit = -1};
+    column[l] = -1;
+    for (int k = 0; k < SYNCILU_STRUCT_SOURCES; k++) entry[l].cell[k] = f->source[k].begin;
+    if (l == diagonal) {
+      entry[l].bit   = 0;
+      entry[l].place = (short)f->lower.entries;
+      column[l]      = s->entries[0];
+    } else if (e >= 0 && e < s->entries[part]) {
+      for (int c = 0; c < 3; c++) entry[l].point[c] = s->point[part][e][c];
+      entry[l].bit   = (signed char)SyncILUStencilBit(part, e);
+      entry[l].place = PlaceOf(part ? &f->upper : &f->lower, e);
+      column[l]      = part ? s->entries[0] + 1 + e : e;
+    }
+    if (l < diagonal) entry[l].source = f->source[l];
+  }
+  for (int l = 0; l < 32; l++) {
+    if (entry[l].bit < 0) continue;
+    for (int other = 0; other < 32; other++) {
+      if (column[other] >= 0 && column[other] < column[l]) entry[l].before |= 1u << other;
+      if (other >= diagonal || entry[other].bit < 0) continue;
+      for (int u = 0; u < s->entries[1]; u++) {
+        PetscBool same = PETSC_TRUE;
+
+        for (int c = 0; c < 3; c++) same = (PetscBool)(same && entry[other].point[c] + s->point[1][u][c] == entry[l].point[c]);
+        if (!same) continue;
+        entry[l].updated |= 1u << other;
+        entry[l].cell[other] = f->source[other].begin + u * (int)sizeof(double);
+      }
+    }
+  }
+}
+
+/* Room for the rows of U', with the sums of relaxation if there is any. */
+static PetscErrorCode Room(Factorization *f, PetscBool relax)
+{
+  Plan     *plan = f->plan;
+  Struct   *s    = (Struct *)f->data;
+  const int need = s->f.upper.points + (relax ? 2 : 0);
+
+  PetscFunctionBegin;
+  if (s->f.u && s->room >= need) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->pattern.n * (size_t)need * plan->size, &s->f.u));
+  s->room = need;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create_Struct(Factorization *f, char why[], size_t len)
+{
+  Plan              *plan = f->plan;
+  Sources            sources;
+  SyncILUStructEntry entry[32], *entries;
+  Struct            *s;
+  size_t             bytes;
+
+  PetscFunctionBegin;
+  if (!f->L->order.lines) {
+    PetscCall(PetscStrncpy(why, "the triangular solves do not go along the lines of a grid", len));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&s));
+  f->data    = s;
+  s->f.lower = *(const SyncILUDeviceStruct *)f->L->data;
+  s->f.upper = *(const SyncILUDeviceStruct *)f->U->data;
+  SortSources(plan->stencil, &sources, &s->f.far);
+  if (plan->stencil->entries[0] - sources.near > s->f.far) {
+    PetscCall(
+      PetscSNPrintf(why, len, "rows depend on %d rows other than of the level before, more than %d", plan->stencil->entries[0] - sources.near, s->f.far));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->f.values = s->f.upper.points + 2; /* as many as there may be */
+  Rings(&sources, &s->f);
+  bytes = SyncILUKernelFactorStructBytes(&s->f);
+  if (bytes > SYNCILU_SHARED_BYTES) {
+    PetscCall(PetscSNPrintf(why, len, "a row needs %d rows of %d lines at hand, for which shared memory has no room", s->f.room / s->f.row, s->f.lines + 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->f.warps = SYNCILU_STRUCT_FACTOR_WARPS;
+  while (s->f.warps / 2 * bytes > SYNCILU_SHARED_BYTES) s->f.warps /= 2;
+  Entries(&sources, &s->f, entry);
+  PlanCall(PlanAlloc(plan, &f->memory, sizeof(entry), &entries));
+  PetscCall(DeviceUpload(plan->stream, entries, entry, sizeof(entry)));
+  s->f.entry = entries;
+  f->lanes   = 5;
+  PlanCall(Room(f, (PetscBool)(plan->settings->relax != 0.0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of W are needed by themselves where pivots are compared with them. */
+static PetscErrorCode Factor_Struct(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
+                                    Factor *factor)
+{
+  Plan                     *plan     = f->plan;
+  const PetscBool           relative = (PetscBool)SyncILUPivotsRelative(piv->type), relaxed = (PetscBool)(piv->relax != 0.0);
+  SyncILUDeviceStructFactor s;
+
+  PetscFunctionBegin;
+  PlanCall(Room(f, relaxed));
+  if (relative && !f->wrows.val) PlanCall((*f->L->ops->rows)(f->L, &f->wrows));
+  s        = ((const Struct *)f->data)->f;
+  s.values = s.upper.points + (relaxed ? 2 : 0);
+  s.a      = *values;
+  s.wrows  = f->wrows;
+  s.pivot  = f->pivot;
+  s.size   = relative ? f->size : NULL;
+  s.ticket = plan->ticket + 2;
+  s.piv    = *piv;
+  s.status = status;
+  PlanCall(PlanGetPattern(plan, &s.pattern));
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket, (size_t)plan->pattern.n * (size_t)s.values, s.u, 0, NULL, plan->stream));
+  PlanLaunch(SyncILUKernelFactorStruct(plan->type, s, plan->stream));
+  factor->placed = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FactorOps SyncILUFactorStructOps = {.type = SYNCILU_UPDATE_STRUCT, .name = "struct", .create = Create_Struct, .factor = Factor_Struct};
