@@ -119,7 +119,7 @@ __device__ __forceinline__ V value(const SyncILUDeviceValues &v, int e)
 /* Where row i of a triangle begins: in rows of their own, else on the pattern. */
 __device__ __forceinline__ int row_begin(const SyncILUDeviceTriangle &t, const SyncILUDeviceRows &rows, int i)
 {
-  return rows.begin ? rows.begin[i] : t.begin[i] + t.skip;
+  return rows.begin ? rows.begin[i] + rows.lead : t.begin[i] + t.skip;
 }
 
 /* Entry q of row i, which has count of them, in the sliced ELL of its triangle. */

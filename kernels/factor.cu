@@ -12,11 +12,11 @@ using namespace syncilu;
 namespace
 {
 
-__global__ void upper_lengths_kernel(SyncILUDevicePattern p, int *__restrict__ length)
+__global__ void upper_lengths_kernel(SyncILUDevicePattern p, int more, int *__restrict__ length)
 {
   const long long i = global_thread();
 
-  if (i < p.n) length[i] = p.ptr[i + 1] - p.diag[i] - 1;
+  if (i < p.n) length[i] = more + p.ptr[i + 1] - p.diag[i] - 1;
 }
 
 __global__ void long_lengths_kernel(int n, const int *__restrict__ ptr, int shared, int *__restrict__ length)
@@ -58,18 +58,18 @@ __global__ void reciprocals_kernel(int n, const V *__restrict__ pivot, const int
 }
 
 /*
-   Sum of the absolute values of row i of L and U beside the diagonal, by one warp, from the Crout form. size
+   Sum of the absolute values of row i of L and U beside the diagonal, or of U alone, by one warp, from the Crout form. size
    has the sum of U's; where it is NULL only diagonals have updates, and W and D U' are the entries of the
    matrix.
 */
 template <typename V>
 __device__ V row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const V *val, const SyncILUSlicedRows &w, const V *size, const V *pivot,
-                     int i)
+                     bool right, int i)
 {
   const int begin = p.ptr[i], diag = p.diag[i];
   V         s = 0;
 
-  for (int e = begin + (threadIdx.x & 31); e < (size ? diag : p.ptr[i + 1]); e += 32) {
+  for (int e = (right ? diag : begin) + (threadIdx.x & 31); e < (size ? diag : p.ptr[i + 1]); e += 32) {
     V x = !size ? value<V>(a, e) : val ? val[e] : *row_entry<V>(w, i, diag - begin, e - begin);
 
     if (e < diag) x /= pivot[p.col[e]];
@@ -86,7 +86,7 @@ __global__ void judge_rows_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a,
   const long long i = global_thread() >> 5;
 
   if (i >= p.n) return;
-  const V    rs = row_sum(p, a, val, w, size, pivot, (int)i), d = pivot[i];
+  const V    rs = row_sum(p, a, val, w, size, pivot, piv.right, (int)i), d = pivot[i];
   const bool bad = (piv.type == SYNCILU_PIVOT_SIGN ? d : fabs(d)) <= piv.zeropivot * rs || !isfinite(d) || !isfinite(rs);
   if (bad && (threadIdx.x & 31) == 0) report(&status->row, (int)i);
 }
@@ -100,7 +100,7 @@ __global__ void status_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, con
 
   if (row == INT_MAX) return;
   const bool   relative = SyncILUPivotsRelative(piv.type);
-  const double rs       = relative ? (double)row_sum(p, a, val, w, size, pivot, row) : 0.0;
+  const double rs       = relative ? (double)row_sum(p, a, val, w, size, pivot, piv.right, row) : 0.0;
   if (threadIdx.x == 0) {
     status->pivot     = fabs(pivot[row]);
     status->shiftable = relative && isfinite(pivot[row]) && isfinite(rs);
@@ -125,7 +125,7 @@ __global__ void begin_kernel(SyncILUDeviceStatus *status, Ticket *ticket, size_t
 }
 
 template <typename V>
-__global__ void excess_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, unsigned long long *excess)
+__global__ void excess_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, int upper, unsigned long long *excess)
 {
   const long long i    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
@@ -133,7 +133,8 @@ __global__ void excess_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, uns
   if (i >= p.n) return;
   V s = 0;
   for (int e = p.ptr[i] + lane; e < p.ptr[i + 1]; e += 32) {
-    const V x = value<V>(a, e);
+    const int row = p.col[e], at = upper && row < i ? search(p.col, p.diag[row] + 1, p.ptr[row + 1], (int)i) : e;
+    const V   x = at < 0 ? V(0) : value<V>(a, at);
 
     s += e == p.diag[i] ? -x : fabs(x);
   }
@@ -169,15 +170,16 @@ cudaError_t SyncILUKernelStatus(SyncILUValueType type, SyncILUDevicePattern p, S
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelExcess(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, unsigned long long *excess, cudaStream_t stream)
+cudaError_t SyncILUKernelExcess(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, int upper, unsigned long long *excess,
+                                cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(excess_kernel<double>, 32ll * p.n, stream, p, a, excess);
+  LAUNCH(excess_kernel<double>, 32ll * p.n, stream, p, a, upper, excess);
 }
 
-cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern p, int *length, cudaStream_t stream)
+cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern p, int more, int *length, cudaStream_t stream)
 {
-  LAUNCH(upper_lengths_kernel, (long long)p.n, stream, p, length);
+  LAUNCH(upper_lengths_kernel, (long long)p.n, stream, p, more, length);
 }
 
 cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t stream)

@@ -27,12 +27,12 @@ extern cudaError_t SyncILUKernelStatus(SyncILUValueType, SyncILUDevicePattern, S
 
 /*
    The largest sum of a row's absolute values beside the diagonal less the diagonal, as the bits of a double;
-   zero before.
+   zero before. With upper the values left of the diagonal are those of the transposed entries.
 */
-extern cudaError_t SyncILUKernelExcess(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, unsigned long long *excess, cudaStream_t);
+extern cudaError_t SyncILUKernelExcess(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, int upper, unsigned long long *excess, cudaStream_t);
 
-/* Entries of each row of U. */
-extern cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern, int *length, cudaStream_t);
+/* Entries of each row of U, and so many more. */
+extern cudaError_t SyncILUKernelUpperLengths(SyncILUDevicePattern, int more, int *length, cudaStream_t);
 
 /* Entries of each row that has more than `shared`; 0 for the others. */
 extern cudaError_t SyncILUKernelLongLengths(int n, const int *ptr, int shared, int *length, cudaStream_t);

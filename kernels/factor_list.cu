@@ -94,7 +94,7 @@ cudaError_t with_lookup(int lanes, int most, What what)
 */
 template <int LG, Lookup HOW>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  rounds_kernel(SyncILUDevicePattern p, int most, int stride, int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
+  rounds_kernel(SyncILUDevicePattern p, int most, int stride, int half, int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
 {
   constexpr int     T      = Shape<LG>::LANES;
   const long long   i      = (global_thread() >> LG) * stride;
@@ -102,7 +102,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const bool        active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= most;
   const int         begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
   int4              n     = {0, 0, 0, 0};
-  const ColumnTable table = table_of_row<LG, HOW>(most, p.col + begin, end - begin);
+  const int         own   = begin + (half ? nl : 0);
+  const ColumnTable table = table_of_row<LG, HOW>(most, p.col + own, end - own);
 
   each_update<LG, HOW == TABLED>(
     p, nullptr, nullptr, begin, nl, end, table, [](int, const Common &, int, int, int) {},
@@ -112,7 +113,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
       n.y += (updates + 7) / 8;
       n.z += (updates + 15) / 16;
       n.w += (updates + 31) / 32;
-    });
+    },
+    half);
   if (i >= p.n || sub) return;
   if (rounds) rounds[i] = n;
   if (sum) atomicAdd(sum, (unsigned long long)n.x);
@@ -141,8 +143,9 @@ __global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, co
 
 template <int LG, Lookup HOW>
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  list_kernel(SyncILUDevicePattern p, int most, const int *__restrict__ order, const unsigned char *__restrict__ turn, const unsigned char *__restrict__ some,
-              int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update, unsigned char *__restrict__ source)
+  list_kernel(SyncILUDevicePattern p, int most, int half, const int *__restrict__ order, const unsigned char *__restrict__ turn,
+              const unsigned char *__restrict__ some, int tasks, const SyncILUSlice *__restrict__ task, unsigned short *__restrict__ update,
+              unsigned char *__restrict__ source)
 {
   constexpr int   T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS;
   const long long t = global_thread() >> 5;
@@ -153,8 +156,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const int          i      = r < d.shape >> 3 ? order[d.first + r] : 0;
   const bool         active = r < d.shape >> 3 && p.ptr[i + 1] - p.ptr[i] <= most;
   const int          begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
+  const int          own    = begin + (half ? nl : 0);
   int                rounds = 0;
-  const ColumnTable  table  = table_of_row<LG, HOW>(most, p.col + begin, end - begin);
+  const ColumnTable  table  = table_of_row<LG, HOW>(most, p.col + own, end - own);
 
   each_update<LG, HOW == TABLED>(
     p, turn, some, begin, nl, end, table,
@@ -164,7 +168,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
       update[round * 32 + r * T + q % T] = (unsigned short)((u - both.from) << 8 | (e - begin));
       source[round * ROWS + r]           = (unsigned char)s;
     },
-    [&](int, int updates) { rounds += (updates + T - 1) / T; });
+    [&](int, int updates) { rounds += (updates + T - 1) / T; }, half);
 }
 
 template <typename V, int LG, bool RELAX>
@@ -172,6 +176,10 @@ cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists 
 {
   constexpr int POLLS = LG == 5 ? SYNCILU_UPDATE_POLLS_WARP : SYNCILU_UPDATE_POLLS;
 
+  if constexpr (!RELAX) {
+    if (lists.half && lists.many) return launch_factor<V, LG, false, POLLS, true, false, true>(f, lists, stream);
+    if (lists.half) return launch_factor<V, LG, false, POLLS, false, false, true>(f, lists, stream);
+  }
   if (lists.longs.begin) return launch_factor<V, LG, RELAX, POLLS, true, true>(f, lists, stream);
   if (!lists.many) return launch_factor<V, LG, RELAX, POLLS, false>(f, lists, stream);
   return launch_factor<V, LG, RELAX, POLLS, true>(f, lists, stream);
@@ -179,8 +187,8 @@ cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists 
 
 } // namespace
 
-cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int *rounds, unsigned char *some, unsigned long long *sum,
-                                    cudaStream_t stream)
+cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int half, int *rounds, unsigned char *some,
+                                    unsigned long long *sum, cudaStream_t stream)
 {
   if (!p.n) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
@@ -188,7 +196,7 @@ cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes,
       const unsigned grid  = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
       const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
 
-      rounds_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, stride, (int4 *)rounds, some, sum);
+      rounds_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, stride, half, (int4 *)rounds, some, sum);
       return cudaGetLastError();
     });
   });
@@ -200,8 +208,8 @@ cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *ord
   LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width, sum);
 }
 
-cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, const int *order, const unsigned char *turn, const unsigned char *some, int tasks,
-                               const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
+cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, int half, const int *order, const unsigned char *turn, const unsigned char *some,
+                               int tasks, const SyncILUSlice *task, unsigned short *update, unsigned char *source, cudaStream_t stream)
 {
   if (!tasks) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
@@ -209,7 +217,7 @@ cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, cons
       const unsigned grid  = blocks_for(32ll * tasks, SYNCILU_BLOCK);
       const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
 
-      list_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, order, turn, some, tasks, task, update, source);
+      list_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, half, order, turn, some, tasks, task, update, source);
       return cudaGetLastError();
     });
   });
@@ -219,6 +227,7 @@ cudaError_t SyncILUKernelFactorList(SyncILUValueType type, SyncILUDeviceFactor f
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;
+  if (lists.half && (f.piv.relax != 0.0 || lists.longs.begin)) return cudaErrorNotSupported;
   return with_lanes(f.lanes, [&](auto lg) {
     return f.piv.relax != 0.0 ? launch_polls<double, lg, true>(f, lists, stream) : launch_polls<double, lg, false>(f, lists, stream);
   });

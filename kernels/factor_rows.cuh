@@ -12,6 +12,9 @@
    A task is a warp's: the rows it takes, which belong to one level. What a row needs of others are the U' of
    its reference rows, those whose columns its entries of W name.
 
+   Of a symmetric matrix one triangle is enough, W = (D U')^T: half the updates, and half the values of A are
+   read. A row finds w_ji = d_i u'_ij in what its reference row i publishes, the pivot before its U'.
+
    Freire, Dufrechou, Ezzatti, PDP 2025, wait for a flag of a reference row and subtract l_ik u_kj with l_ik =
    a_ik / d_k. Here each u' is its own flag, and an entry that the two rows do not share is not waited for.
 */
@@ -85,8 +88,13 @@ __device__ __forceinline__ ColumnTable table_of_row(const SyncILUDeviceFactor &f
 
    LONG, of list: some rows are long, and have tasks of another kind. What rows of more than SYNCILU_LIST_MOST
    entries update of other rows is searched, since lists cannot count them.
+
+   HALF, of list: one triangle. The first update by a reference row is that of the diagonal, by the first lane of the row
+   and the u' that is the transposed entry: times the pivot, for which another lane may wait, it is the multiplier of all. A
+   pattern that lacks the transposed entry has no multiplier there, zero. Relaxation needs the updates left of the
+   diagonal as well, so there is none.
 */
-template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD, bool LONG>
+template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD, bool LONG, bool HALF>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)
 {
   constexpr int  T = Shape<LG>::LANES, ROWS = Shape<LG>::ROWS, WARPS = SYNCILU_BLOCK_FACTOR / 32;
@@ -147,6 +155,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   const int  first = BLOCK ? (int)threadIdx.x : sub, step = BLOCK ? SYNCILU_BLOCK_FACTOR : T;
   for (int e = first; e < len; e += step) {
     if (together) poison(w[e]);
+    else if (HALF && e < nl) w[e] = V(0); /* until its reference row says what it is */
     else w[e] = initial_value<V>(f, begin, nl, e);
   }
   for (int e = first; e < min(nl, f.lower); e += step) {
@@ -311,13 +320,17 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     }
   };
 
+  /* with HALF the lanes of a row take turns to wait for the pivots that its rounds need */
+  constexpr int SHARE = HALF ? (POLLS + T - 1) / T : 1;
+
   begin_reference();
   bool more = LIST ? task.width > 0 : __any_sync(FULL, s < nl);
   if (more) look_up(0);
   if (f.throttle > 0 && task.first >= f.throttle) wait_for_ancestor(pivot + f.order[task.first - f.throttle], more);
   for (int c = 0; more; c += POLLS) {
     int place_now[POLLS], at_now[POLLS], sources_now[LIST ? 1 : POLLS];
-    V   u[POLLS];
+    int head[SHARE]; /* where U' begins whose pivot this lane waits for, -1: for none */
+    V   u[POLLS], head_pivot[SHARE];
 
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
@@ -326,20 +339,55 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
       if constexpr (!LIST) sources_now[k] = sources[k];
       u[k] = place[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
     }
+    unsigned gives = 0; /* bit k: round k is the first one of its reference row */
+    if constexpr (HALF) {
+#pragma unroll
+      for (int m = 0; m < SHARE; m++) head[m] = -1;
+#pragma unroll
+      for (int k = 0; k < POLLS; k++) {
+        const int  first = __shfl_sync(FULL, place[k], lane - sub);
+        const bool given = first >= 0 && (first & 0xffff) == nl;
+
+        gives |= given ? 1u << k : 0;
+        if (given && sub == k % T) head[k / T] = reference[first >> 16];
+      }
+#pragma unroll
+      for (int m = 0; m < SHARE; m++) head_pivot[m] = head[m] >= 0 ? load_relaxed(val + head[m] - 1) : V(0);
+    }
     more = LIST ? c + POLLS < task.width : __any_sync(FULL, s < nl);
     if (AHEAD && more) look_up(c + POLLS);
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
       if (LIST ? c + k < task.width : __any_sync(FULL, place_now[k] >= 0)) {
-        const bool mine = place_now[k] >= 0;
-        /* both are final: what is behind the waiting adds to the way from level to level */
-        V *const entry      = w + (!mine ? 0 : LIST ? place_now[k] & 0xffff : place_now[k]);
-        const V  multiplier = w[!mine ? 0 : LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k]], before = *entry;
+        const bool mine  = place_now[k] >= 0;
+        V *const   entry = w + (!mine ? 0 : LIST ? place_now[k] & 0xffff : place_now[k]), before = *entry;
+        const int  from = LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k];
+        V          multiplier;
 
-        while (__any_sync(FULL, !is_set(u[k]))) {
+        if constexpr (HALF) {
+          const bool first = gives >> k & 1;
+
+          /* of an earlier round, unless it is given in this one */
+          multiplier = mine && !first ? w[from] : V(0);
+          while (__any_sync(FULL, !is_set(u[k]) || (sub == k % T && !is_set(head_pivot[k / T])))) {
 #pragma unroll
-          for (int l = k; l < POLLS; l++)
-            if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
+            for (int l = k; l < POLLS; l++)
+              if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
+#pragma unroll
+            for (int m = k / T; m < SHARE; m++)
+              if (!is_set(head_pivot[m])) head_pivot[m] = load_relaxed(val + head[m] - 1);
+          }
+          const V given = __shfl_sync(FULL, u[k], lane - sub) * __shfl_sync(FULL, head_pivot[k / T], lane - sub + k % T);
+          if (first) multiplier = given;
+          if (first && sub == 0) w[from] = given;
+        } else {
+          /* both are final: what is behind the waiting adds to the way from level to level */
+          multiplier = w[!mine ? 0 : from];
+          while (__any_sync(FULL, !is_set(u[k]))) {
+#pragma unroll
+            for (int l = k; l < POLLS; l++)
+              if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
+          }
         }
         if (mine) {
           *entry = before - multiplier * u[k];
@@ -370,8 +418,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     dropped = sum_lanes<LG>(dropped);
     d -= V(f.piv.relax) * (dropped.high + dropped.low);
   }
-  const V found   = d; /* to be judged once nobody waits for the row any more */
-  d               = shifted_pivot(f.piv, d);
+  const V found = d; /* to be judged once nobody waits for the row any more */
+  d             = shifted_pivot(f.piv, d);
+  if (HALF && active && sub == 0) store_relaxed(val + upper - 1, clean(d));
   const V inverse = V(1) / d;
   Sum<V>  sum     = {V(0), V(0)};
   V       size    = 0;
@@ -402,7 +451,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
   for (int e = sub; e < nl; e += T) *(f.wrows.val ? row_entry<V>(f.wrows, i, nl, e) : val + begin + e) = w[e];
 }
 
-template <typename V, int LG, bool RELAX, int POLLS, bool AHEAD, bool LONG = false, typename Updates>
+template <typename V, int LG, bool RELAX, int POLLS, bool AHEAD, bool LONG = false, bool HALF = false, typename Updates>
 cudaError_t launch_factor(const SyncILUDeviceFactor &f, const Updates &updates, cudaStream_t stream)
 {
   constexpr bool   BLOCK = std::is_base_of<RowOfBlock, Updates>::value;
@@ -411,7 +460,8 @@ cudaError_t launch_factor(const SyncILUDeviceFactor &f, const Updates &updates, 
   const size_t     table     = std::is_same<Updates, Tabled>::value ? SyncILUTableBytes(SyncILUTableBits(f.shared)) : 0;
   const size_t     shared    = ROWS * ((size_t)(f.shared | 1) * sizeof(V) + f.lower * REFERENCE + table);
 
-  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD, LONG><<<blocks_for(f.tasks, TASKS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
+  static_assert(!HALF || (std::is_same<Updates, SyncILUDeviceLists>::value && !RELAX && !LONG), "one triangle is for lists without more");
+  factor_kernel<V, LG, Updates, RELAX, POLLS, AHEAD, LONG, HALF><<<blocks_for(f.tasks, TASKS), SYNCILU_BLOCK_FACTOR, shared, stream>>>(f, updates);
   return cudaGetLastError();
 }
 

@@ -112,17 +112,17 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
 
 /*
    Goes through the reference rows of the lanes' rows, of which each has nl, and what of them meets the row's
-   entries [begin, end); turn as in SyncILUDeviceFactor. some is NULL, or says by entry of the pattern whether
+   entries [begin, end), with half those from the diagonal on; turn as in SyncILUDeviceFactor. some is NULL, or says by entry of the pattern whether
    that reference row has updates for the row. Calls hit(s, both, e, u, q) for every update: the entry that names
    the reference row, the candidates, the two entries as in find(), q updates by that reference row before it.
    Then calls done(s, updates), with s -1 for a row that has no more reference rows. The lanes of a row look up T
    reference rows at once, and the columns of U' ahead: nearly all of the time is the way to memory. With TABLE,
-   the table of the row's columns says where those of a reference row are, unless that is much longer; without,
+   the table of the row's columns, with half of those from the diagonal on, says where those of a reference row are, unless that is much longer; without,
    its filter, if there is one, which of them to search for.
 */
 template <int LG, bool TABLE, typename Hit, typename Done>
 __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,
-                                            const ColumnTable &table, Hit hit, Done done)
+                                            const ColumnTable &table, Hit hit, Done done, bool half = false)
 {
   constexpr int T = Shape<LG>::LANES, AHEAD = 4;
   const int     lane = threadIdx.x & 31, sub = lane & (T - 1);
@@ -141,7 +141,7 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
     }
     const int from = __shfl_sync(FULL, ahead.x, lane - sub + s % T), to = __shfl_sync(FULL, ahead.y, lane - sub + s % T);
     const int source = __shfl_sync(FULL, ahead.z, lane - sub + s % T);
-    if (s < nl) both = common(begin + source + 1, end, from, to);
+    if (s < nl) both = common(begin + (half ? nl : source + 1), end, from, to);
     if (TABLE) both.flip = to - from <= 32 || to - from <= 2 * (end - begin - source);
     else if (table.filter) both.flip = to - from <= SYNCILU_TABLE_FILTER_RATIO * (end - begin - source);
     const int count = candidates(both);
@@ -176,7 +176,7 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
           if (TABLE) e = table.find(column[k], table.column[table.first(column[k])]);
           else e = search(p.col, both.own, both.ownend, column[k]);
           found = e >= 0;
-          if (TABLE) e += begin;
+          if (TABLE) e += begin + (half ? nl : 0);
           u = from + q;
         }
         const unsigned all = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);

@@ -79,12 +79,13 @@ typedef struct {
 } SyncILUDeviceTriangle;
 
 /*
-   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + q, divided by divisor[i]
+   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + lead + q, divided by divisor[i]
    unless that is NULL.
 */
 typedef struct {
   SyncILUDeviceValues values;
   const int          *begin;
+  int                 lead; /* other numbers before the entries of each row */
   const void         *divisor;
 } SyncILUDeviceRows;
 
@@ -329,6 +330,7 @@ typedef struct {
   double zeropivot;
   double amount; /* but for SYNCILU_PIVOT_SHIFT added to every diagonal entry */
   double relax;
+  int    right; /* the rest of a row is what is right of its pivot, as in ICC */
 } SyncILUDevicePivoting;
 
 /* What a factorization finds. */
@@ -346,10 +348,11 @@ typedef struct {
 typedef struct {
   SyncILUDevicePattern pattern;
   SyncILUDeviceValues  values;
-  void                *val;   /* U', or W and U' on the pattern; NaN sentinels before */
-  const int           *upper; /* where the rows of U' begin in val; NULL: on the pattern */
-  SyncILUSlicedRows    wrows;
-  void                *pivot; /* of each row; NaN sentinels before */
+  /* U', or W and U' on the pattern; NaN sentinels before. With one triangle a row's pivot stands before its U'. */
+  void             *val;
+  const int        *upper; /* where the rows of U' begin in val; NULL: on the pattern */
+  SyncILUSlicedRows wrows;
+  void             *pivot; /* of each row; NaN sentinels before */
   /* of each row of U', for relaxation, and its rounding error; NaN sentinels before */
   void *sum;
   /* NULL, or receives the sum of the absolute values of each row of U beside the diagonal */
@@ -427,6 +430,8 @@ typedef struct {
   const unsigned char *source;
   /* rows have more rounds than are polled at the same time, so that it is worth while to look ahead */
   int many;
+  /* updates of the diagonal and of what is right of it alone: see factor_kernel() */
+  int half;
 } SyncILUDeviceLists;
 
 /*

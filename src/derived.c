@@ -55,7 +55,7 @@ static PetscErrorCode Make(SyncILUDerived *d, const SyncILUCSR *A, SyncILUCSR *c
 */
 static PetscBool Lends(const SyncILUDerived *d)
 {
-  return (PetscBool)(d->make == SyncILUMakeSymmetric && d->reader && d->reader->half && !d->reader->row);
+  return (PetscBool)(d->make == SyncILUMakeSymmetric && d->reader && (d->reader->half || d->reader->upper) && !d->reader->row);
 }
 
 static PetscErrorCode GetDerived(void *ctx, PetscBool device, PetscBool values, SyncILUCSR *csr)
@@ -66,7 +66,14 @@ static PetscErrorCode GetDerived(void *ctx, PetscBool device, PetscBool values, 
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  (void)device; /* it is made on the host */
+  /* it is made on the host; where its values are lent, on a device or not, its pattern is the other matrix' own */
+  if (device && values && Lends(d)) {
+    PetscCall((*d->from.get)(d->from.ctx, PETSC_TRUE, PETSC_TRUE, csr));
+    d->held = *csr;
+    if (PetscMemTypeDevice(csr->mem)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall((*d->from.restore)(d->from.ctx, &d->held));
+    d->held.a = NULL;
+  }
   PetscCall((*d->from.get)(d->from.ctx, PETSC_FALSE, values, &A));
   lent = values && Lends(d) ? A.a : NULL;
   if (lent) {

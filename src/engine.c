@@ -166,7 +166,8 @@ static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source)
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  e->unfit[0] = 0;
+  e->unfit[0]  = 0;
+  e->unrelaxed = e->pattern.upper = PETSC_FALSE;
   if (!e->settings.check && !e->pattern.lptr) {
     PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
     ierr = SyncILUGridCheck(&e->settings, &A);
@@ -518,6 +519,9 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
   if (e->settings.check && !e->pattern.lptr) {
     PetscCall(PetscInfo(NULL, "-pc_syncilu_check was switched on after the symbolic phase, which is done again for the reference\n"));
     *fits = PETSC_FALSE;
+  } else if (e->unrelaxed && e->settings.relax != 0.0) {
+    PetscCall(PetscInfo(NULL, "Relaxation was switched on after the symbolic phase, which is done again\n"));
+    *fits = PETSC_FALSE;
   } else if (!SyncILUSameIdentity(A, &e->identity)) {
     if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));
     e->pending = PETSC_FALSE;
@@ -560,10 +564,6 @@ static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFa
   PetscFunctionBegin;
   e->attempts = 0;
   if (type == MAT_SHIFT_INBLOCKS) piv.amount = info->shiftamount;
-  if (type == MAT_SHIFT_POSITIVE_DEFINITE) {
-    PetscCall((*e->ops->excess)(e, A, &top));
-    top = 1.1 * PetscMax(top, info->zeropivot);
-  }
   do {
     const PetscReal before = piv.amount;
 
@@ -574,6 +574,10 @@ static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFa
     if (e->status.row >= 0 && e->status.shift) {
       if (type == MAT_SHIFT_NONZERO) piv.amount = e->attempts ? 2 * piv.amount : info->shiftamount;
       else {
+        if (!e->attempts) { /* most matrices need no shift, and nobody has to read them once more */
+          PetscCall((*e->ops->excess)(e, A, &top));
+          top = 1.1 * PetscMax(top, info->zeropivot);
+        }
         if (e->attempts == max) fraction = hi;
         else {
           lo       = fraction;

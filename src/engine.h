@@ -63,6 +63,7 @@ typedef struct {
   PetscInt  n;
   PetscInt  bs;     /* rows of a block, 1 without blocks */
   PetscBool half;   /* A = U'^T D U' with unit U', of which alone there are values; L's pattern is the transposed one */
+  PetscBool upper;  /* a backend whose ordering is the natural one reads no value left of the diagonal, though it has both triangles */
   PetscInt  nl, nu; /* entries of L and of U */
   PetscInt *lptr, *lcol;
   PetscInt *uptr, *ucol;
@@ -319,7 +320,8 @@ struct _n_SyncILUEngine {
   SyncILUSettings          settings; /* as planned; relax, sweeps, asynchronous, residual, threads, check and tune may change later */
   SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
   SyncILUSolve             solve;
-  PetscInt                 analyses; /* plans made so far */
+  PetscInt                 analyses;  /* plans made so far */
+  PetscBool                unrelaxed; /* the plan knows no relaxation; where that is switched on later, another one is made */
 
   /*
      By what the matrix of the plan, or a later one of the same pattern, was recognized; without its values.

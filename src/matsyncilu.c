@@ -71,6 +71,15 @@ static PetscErrorCode DropEngine(Mat_SyncILU *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether what is planned reads the upper triangle alone. The check, the residual and what tuning tries want both of a device's matrix. */
+static PetscBool ReadsUpper(const Mat_SyncILU *f)
+{
+  const SyncILUSettings *s = &f->shared->settings;
+
+  if (!f->engine || !f->engine->ops) return PETSC_FALSE;
+  return (PetscBool)(f->engine->pattern.half || (f->engine->pattern.upper && !s->check && !s->residual && !s->tune));
+}
+
 /* The matrix as it is to be factored: of ICC the one that its upper triangle stands for. */
 static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
 {
@@ -97,7 +106,7 @@ static PetscErrorCode GetSource(Mat F, Mat A, SyncILUSource *source)
   if (f->mirrored) {
     rows = *source;
     SyncILUDerivedSource(&f->mirror, &rows, half ? SyncILUMakeWhole : SyncILUMakeSymmetric, source);
-    f->mirror.reader = f->engine ? &f->engine->pattern : NULL;
+    f->mirror.reader = ReadsUpper(f) ? &f->engine->pattern : NULL;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -332,7 +341,7 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
     PetscCall(PetscInfo(F, "%s\n", text));
   }
   if (f->engine->pattern.added) PetscCall(PetscInfo(F, "Added %" PetscInt_FMT " missing diagonal entries\n", f->engine->pattern.added));
-  if (f->symmetric && f->mirrored && f->engine->ops->device)
+  if (f->symmetric && f->mirrored && f->engine->ops->device && (half || !ReadsUpper(f)))
     PetscCall(PetscInfo(F, "The host makes the lower triangle of the upper one for each factorization%s\n",
                         half ? "" : ": nobody has said that the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC)"));
   if (F->factortype == MAT_FACTOR_ICC) F->ops->choleskyfactornumeric = MatLUFactorNumeric_SyncILU;
@@ -637,8 +646,8 @@ static PetscErrorCode ViewSymmetric(Mat F, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (!f->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: %s factored\n", f->engine->pattern.half ? "one triangle is" : "both triangles are"));
-  if (f->mirrored && f->engine->ops->device)
+  if (f->engine->pattern.half) PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: one triangle is factored\n")); /* else the backend says what is */
+  if (f->mirrored && f->engine->ops->device && (f->mirror.make != SyncILUMakeSymmetric || !ReadsUpper(f)))
     PetscCall(PetscViewerASCIIPrintf(viewer, "values: made of the upper triangle and sent by the host for each factorization\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -737,7 +746,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    (In an ordering PETSc's takes what comes to stand above the diagonal, and its shift counts both triangles: where
    the values are not symmetric, it is another factor.) The pattern must be symmetric, which the host looks at and
    a GPU believes where PETSc knows that the matrix is symmetric. An `MATSEQSBAIJ` matrix must have no blocks. The
-   host computes one triangle, a GPU both, as ILU, for the same solutions up to rounding. Unless PETSc knows that
+   host computes one triangle, and so does a GPU with -pc_syncilu_update list, which auto takes so where levels are
+   wide; otherwise, relaxed, and where several warps share a row, a GPU computes both, as ILU, for the same solutions
+   up to rounding. The view says which, and why. Unless PETSc knows that
    the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle
    is made of the upper one on the host, if it is read: not by the host in the natural ordering.
 

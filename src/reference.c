@@ -175,9 +175,10 @@ PetscErrorCode SyncILUReferenceSolve(const SyncILUPattern *p, const PetscScalar 
 PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *uval, PetscScalar *dinv,
                                           SyncILUStatus *status)
 {
-  const PetscInt n = p->n;
-  PetscScalar   *w, *d;
-  PetscInt      *mark;
+  const PetscInt  n       = p->n;
+  const PetscBool rowsums = SyncILUNeedsRowSum(piv);
+  PetscScalar    *w, *d;
+  PetscInt       *mark;
 
   PetscFunctionBegin;
   if (piv->sweeps) {
@@ -220,7 +221,7 @@ PetscErrorCode SyncILUReferenceFactorHalf(const SyncILUPattern *p, const SyncILU
     }
     if (piv->relax != 0.0) w[i] -= piv->relax * dropped;
 
-    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) rs += PetscAbsScalar(w[p->ucol[k]]);
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1] && rowsums; k++) rs += PetscAbsScalar(w[p->ucol[k]]);
     d[i]    = SyncILUJudgePivot(piv, i, w[i], rs, status);
     dinv[i] = 1.0 / d[i];
     for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) uval[k] = w[p->ucol[k]] * dinv[i];

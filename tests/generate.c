@@ -252,6 +252,29 @@ PetscErrorCode GenerateValues(Mat A, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GenerateSum(Mat A)
+{
+  Mat             B, both[2];
+  const PetscInt *i[2], *j[2];
+  PetscInt        n;
+  PetscBool       done, same;
+
+  PetscFunctionBegin;
+  PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
+  both[0] = A;
+  both[1] = B;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatGetRowIJ(both[k], 0, PETSC_FALSE, PETSC_FALSE, &n, &i[k], &j[k], &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No access to the rows");
+  }
+  PetscCall(PetscArraycmp(i[0], i[1], n + 1, &same));
+  if (same) PetscCall(PetscArraycmp(j[0], j[1], i[0][n], &same));
+  for (int k = 0; k < 2; k++) PetscCall(MatRestoreRowIJ(both[k], 0, PETSC_FALSE, PETSC_FALSE, &n, &i[k], &j[k], &done));
+  PetscCall(MatAXPY(A, 1.0, B, same ? SAME_NONZERO_PATTERN : DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RandomOrder(PetscInt n, PetscRandom rand, PetscInt *p)
 {
   PetscFunctionBegin;

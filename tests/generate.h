@@ -34,6 +34,8 @@ extern PetscErrorCode GenerateClass(const char *, const char **);
    radius 1, rows and columns are diagonally dominant.
 */
 extern PetscErrorCode GenerateValues(Mat, PetscRandom);
+/* Replaces a matrix by the sum of it and its transpose, which is as dominant, and positive definite if the numbers are real. */
+extern PetscErrorCode GenerateSum(Mat);
 /*
    A matrix of type seqbaij on the pattern of the matrix of that name and size: each entry is a full block of bs
    rows, in the mean of the entry's size, and rows and columns are diagonally dominant.

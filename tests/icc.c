@@ -7,13 +7,9 @@ static char help[] = "ICC: the host backend against the serial reference bit for
 /* A + A^T of a test matrix: symmetric, and as diagonally dominant. */
 static PetscErrorCode Symmetric(const char *pattern, PetscInt n, PetscRandom rand, Mat *A)
 {
-  Mat B;
-
   PetscFunctionBegin;
   PetscCall(GenerateMatrix(pattern, n, rand, A));
-  PetscCall(MatTranspose(*A, MAT_INITIAL_MATRIX, &B));
-  PetscCall(MatAXPY(*A, 1.0, B, DIFFERENT_NONZERO_PATTERN));
-  PetscCall(MatDestroy(&B));
+  PetscCall(GenerateSum(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,6 +85,8 @@ static PetscErrorCode TestHost(const Case *c, const char *name, SyncILUAnalysis 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool checked = PETSC_TRUE; /* with -pc_syncilu_check, for which both triangles are made of the upper one */
+
 /* Our ICC and PETSc's of the same matrix, which may have its upper triangle alone or another lower one. */
 static PetscErrorCode TestPETSc(Mat A, Mat petsc, const char *ordering, PetscInt levels, MatFactorShiftType shift, SyncILUBackend backend, PetscRandom rand,
                                 const char *name)
@@ -114,7 +112,7 @@ static PetscErrorCode TestPETSc(Mat A, Mat petsc, const char *ordering, PetscInt
     PetscCall(MatGetOrdering(petsc, ordering, &row, &col));
     PetscCall(MatGetFactor(k ? A : petsc, k ? MATSOLVERSYNCILU : MATSOLVERPETSC, MAT_FACTOR_ICC, &F[k]));
     if (k) PetscCall(MatSyncILUSetBackend(F[k], backend));
-    if (k) PetscCall(MatSyncILUSetCheck(F[k], (PetscBool)(levels != 2)));
+    if (k) PetscCall(MatSyncILUSetCheck(F[k], (PetscBool)(checked && levels != 2)));
     PetscCall(MatICCFactorSymbolic(F[k], k ? A : petsc, row, &info));
     PetscCall(MatCholeskyFactorNumeric(F[k], k ? A : petsc, &info));
     PetscCall(MatSolve(F[k], b, x[k]));
@@ -218,8 +216,68 @@ static PetscErrorCode TestShifts(PetscRandom rand, PetscBool device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One triangle on a device: what is switched on later that it cannot do, and a pattern that is not what PETSc was told. */
+static PetscErrorCode TestDevice(PetscRandom rand)
+{
+  Mat                A;
+  Case               c[2];
+  SyncILUSettings    settings;
+  SyncILUEngine      e;
+  MatFactorInfo      info;
+  const PetscScalar *val[3];
+  char               view[2048];
+  Arrays             arrays = {NULL, NULL};
+  SyncILUSource      source;
+
+  PetscFunctionBegin;
+  PetscCall(Symmetric("27pt", 343, rand, &A));
+  for (int k = 0; k < 2; k++) PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.8 * k, rand, &c[k]));
+  SyncILUSettingsInitialize(&settings);
+  settings.backend   = SYNCILU_BACKEND_CUDA;
+  settings.update    = SYNCILU_UPDATE_LIST;
+  settings.symmetric = PETSC_TRUE;
+  PetscCall(EngineCreate(&settings, &c[0], &e));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = c[0].piv.zeropivot;
+  for (int k = 0; k < 4; k++) { /* relaxed, and then no more */
+    const int relaxed = k == 1 || k == 2;
+
+    e->settings.relax = c[relaxed].piv.relax;
+    PetscCall(EngineFactor(e, &c[0].csr, NULL, &info));
+    PetscCall(EngineView(e, view, sizeof(view)));
+    CHECK(e->status.row < 0 && e->analyses == (k ? 2 : 1), "run %d: row %" PetscInt_FMT " rejected, plan %" PetscInt_FMT, k, e->status.row, e->analyses);
+    CHECK(strstr(view, k ? "symmetric: both triangles are factored, since relaxation" : "symmetric: one triangle is factored"), "run %d:\n%s", k, view);
+    PetscCall((*e->ops->values)(e, &val[0], &val[1], &val[2]));
+    CHECK(FactorFirstDifference(&c[relaxed], val[0], val[1], val[2], 1e-12) == c[0].n, "run %d: the factor differs from the reference", k);
+  }
+  PetscCall(SyncILUEngineDestroy(&e));
+  for (int k = 0; k < 2; k++) PetscCall(CaseDestroy(&c[k]));
+  PetscCall(MatDestroy(&A));
+  /* as many entries on either side, but not the same ones */
+  PetscCall(GenerateMatrix("27pt", 343, rand, &A));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValue(A, 342, 0, 0.1, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 1, 341, 0.1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c[0]));
+  arrays.host = &c[0].csr;
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(SyncILUEngineCreate(&settings, c[0].n, &source, NULL, NULL, c[0].fill, &e));
+  PetscCall(EngineFactor(e, &c[0].csr, NULL, &info));
+  PetscCall(EngineView(e, view, sizeof(view)));
+  CHECK(strstr(view, "symmetric: both triangles are factored, since the pattern is not symmetric"), "got:\n%s", view);
+  CHECK(e->status.row < 0, "row %" PetscInt_FMT " rejected", e->status.row);
+  PetscCall((*e->ops->values)(e, &val[0], &val[1], &val[2]));
+  CHECK(FactorFirstDifference(&c[0], val[0], val[1], val[2], 1e-12) == c[0].n, "an unsymmetric pattern: the factor differs from the reference");
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(CaseDestroy(&c[0]));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The upper triangle counts, as in PETSc; a pattern without symmetry and blocks are refused. */
-static PetscErrorCode TestMatrixKinds(PetscRandom rand)
+static PetscErrorCode TestMatrixKinds(PetscRandom rand, PetscBool device)
 {
   Mat           A, B, F;
   MatFactorInfo info;
@@ -242,6 +300,12 @@ static PetscErrorCode TestMatrixKinds(PetscRandom rand)
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   PetscCall(TestPETSc(B, B, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, SYNCILU_BACKEND_HOST, rand, "another lower triangle"));
   PetscCall(TestPETSc(B, A, MATORDERINGRCM, 1, MAT_SHIFT_NONE, SYNCILU_BACKEND_HOST, rand, "another lower triangle, another ordering"));
+  for (int k = 0; k < 4 && device; k++) {
+    checked = (PetscBool)(k % 2);
+    PetscCall(TestPETSc(B, B, MATORDERINGNATURAL, k / 2, MAT_SHIFT_POSITIVE_DEFINITE, SYNCILU_BACKEND_CUDA, rand, "another lower triangle on a device"));
+    PetscCall(TestPETSc(B, A, MATORDERINGRCM, k / 2, MAT_SHIFT_NONE, SYNCILU_BACKEND_CUDA, rand, "another lower triangle and ordering on a device"));
+  }
+  checked = PETSC_TRUE;
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&A));
 
@@ -469,7 +533,8 @@ int main(int argc, char **argv)
   PetscCall(CaseGetDevice(&device));
   PetscCall(TestMatrices(rand, device, small));
   for (int k = 0; k < 4; k++) PetscCall(TestShifts(rand, device));
-  PetscCall(TestMatrixKinds(rand));
+  if (device) PetscCall(TestDevice(rand));
+  PetscCall(TestMatrixKinds(rand, device));
   PetscCall(TestIterations(rand));
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("icc");

@@ -112,6 +112,8 @@ static PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
   PlanCall(MakeRoom(d, Room(d)));
   PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &d->factorization));
+  e->unrelaxed     = d->factorization.half;
+  e->pattern.upper = (PetscBool)(d->factorization.half && !plan->row);
   /*
      what comes next is loaded, and what only the first factorization fills is taken, while auto can still
      turn to the host
@@ -202,9 +204,13 @@ static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUCSR *A, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static SyncILUDevicePivoting Pivoting(const SyncILUPivoting *piv)
+static SyncILUDevicePivoting Pivoting(const SyncILUPivoting *piv, PetscBool symmetric)
 {
-  SyncILUDevicePivoting p = {.type = SYNCILU_PIVOT_REJECT, .zeropivot = (double)piv->zeropivot, .amount = (double)piv->amount, .relax = (double)piv->relax};
+  SyncILUDevicePivoting p = {.type      = SYNCILU_PIVOT_REJECT,
+                             .zeropivot = (double)piv->zeropivot,
+                             .amount    = (double)piv->amount,
+                             .relax     = (double)piv->relax,
+                             .right     = symmetric};
 
   if (piv->shift == MAT_SHIFT_NONZERO) p.type = SYNCILU_PIVOT_SIZE;
   if (piv->shift == MAT_SHIFT_POSITIVE_DEFINITE) p.type = SYNCILU_PIVOT_SIGN;
@@ -245,7 +251,7 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
 
 static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
-  const SyncILUDevicePivoting p    = Pivoting(piv);
+  const SyncILUDevicePivoting p    = Pivoting(piv, e->settings.symmetric);
   CUDA                       *d    = (CUDA *)e->data;
   Plan                       *plan = &d->plan;
   Factorization              *f    = &d->factorization;
@@ -364,10 +370,11 @@ static PetscInt Together(const CUDA *d, const Triangle *first, const Triangle *s
 static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
                             PetscMemType mem)
 {
-  CUDA           *d    = (CUDA *)e->data;
-  Plan           *plan = &d->plan;
-  const PetscBool host = (PetscBool)PetscMemTypeHost(mem), transposed = (PetscBool)(trans == SYNCILU_TRANS);
-  const size_t    n     = (size_t)plan->pattern.n;
+  CUDA           *d          = (CUDA *)e->data;
+  Plan           *plan       = &d->plan;
+  const PetscBool host       = (PetscBool)PetscMemTypeHost(mem);
+  const PetscBool transposed = (PetscBool)(trans == SYNCILU_TRANS && !plan->settings->symmetric); /* a factor of ICC is its own transpose */
+  const size_t    n          = (size_t)plan->pattern.n;
   const Triangle *first = &d->triangle[transposed ? PART_UT : PART_L], *second = &d->triangle[transposed ? PART_LT : PART_U];
   PetscInt        most;
   size_t          want; /* right-hand sides that x has room for */

@@ -393,6 +393,8 @@ struct _Factorization {
   PetscBool    wide;
   PetscBool    narrow;   /* auto has found that levels have few rows, each of which had better have a warp */
   PetscBool    late;     /* rows are by their latest level, other than in the solve */
+  PetscBool    half;     /* one triangle of a symmetric matrix is factored, and the other one is its transpose */
+  char         both[96]; /* why not, for a symmetric matrix */
   char         why[160]; /* why it is not the strategy that was asked for or preferred */
   DeviceMemory memory;
   void        *data; /* the strategy's */
@@ -415,12 +417,13 @@ typedef struct {
   Order                order;
   int                  tasks;
   SyncILUSlice        *task;   /* NULL: a task a row */
-  double              *u;      /* rows of U', where W goes elsewhere */
+  double              *u;      /* rows of U', with one triangle a pivot before each, where W goes elsewhere */
   int                 *ubegin; /* where they begin */
   int                  shared; /* entries of a row that shared memory has room for */
   const unsigned char *turn;   /* see SyncILUDeviceFactor */
 } FactorRows;
 
+PETSC_INTERN PetscErrorCode FactorHalf(Factorization *, const char[]);
 PETSC_INTERN PetscErrorCode FactorRowsOrder(Factorization *, Order *);
 PETSC_INTERN PetscErrorCode FactorRowsCreate(Factorization *, FactorRows *);
 PETSC_INTERN PetscErrorCode FactorRowsTurns(Plan *, const Order *, DeviceMemory *, const unsigned char **);

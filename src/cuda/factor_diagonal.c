@@ -33,6 +33,7 @@ static PetscErrorCode Create_Diagonal(Factorization *f, char why[], size_t len)
   PetscFunctionBegin;
   (void)why;
   (void)len;
+  f->both[0] = 0; /* neither is */
   PetscCall(PetscNew(&d));
   f->data = d;
   if (f->L->order.lines) PetscFunctionReturn(PETSC_SUCCESS);

@@ -32,7 +32,7 @@ static PetscErrorCode Hopeless(Factorization *f, SyncILUDevicePattern p, PetscBo
   if (plan->settings->update == SYNCILU_UPDATE_LIST || p.n < SYNCILU_SAMPLE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
   CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
-  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, NULL, NULL, sum, plan->stream));
+  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, f->half, NULL, NULL, sum, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &rounds, sum, sizeof(rounds)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   /* with 4 lanes fewest entries of the lists are empty; a fifth more is no part of the rows by chance */
@@ -103,7 +103,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
     CallCUDA(cudaMemsetAsync(update, 0xff, updates, plan->stream));
     CallCUDA(cudaMemsetAsync(source, 0, sources, plan->stream));
-    PlanLaunch(SyncILUKernelLists(p, most, f->lanes, r->order.row, turn, used, r->tasks, r->task, update, source, plan->stream));
+    PlanLaunch(SyncILUKernelLists(p, most, f->lanes, f->half, r->order.row, turn, used, r->tasks, r->task, update, source, plan->stream));
     l->lists.update = update;
     l->lists.source = source;
     if (longs) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
@@ -114,10 +114,22 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   l->lists.longs = l->longs.device;
+  l->lists.half  = f->half;
   l->lists.many  = total > (f->lanes == 5 ? SYNCILU_UPDATE_POLLS_WARP : SYNCILU_UPDATE_POLLS) * (double)r->tasks;
   /* the more there is to be done in a row, the earlier it must begin */
   r->order.throttle = OrderThrottle(r->order.level_rows, PetscMax(SYNCILU_THROTTLE_LIST, total / PetscMax(1, r->tasks)));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Why both triangles are factored of a symmetric matrix, empty if one is: with one there is less to read, but each row
+   waits for pivots too, and where levels have few rows that is what counts. The constant is in kernels/tuning.h.
+*/
+static const char *WhyBoth(const Plan *plan, const Order *order)
+{
+  if (plan->counts.longest_row > plan->counts.longest_listed) return "several warps share the longest rows";
+  if (plan->settings->update == SYNCILU_UPDATE_AUTO && order->level_rows < SYNCILU_HALF_ROWS) return "levels have few rows, which are faster so";
+  return "";
 }
 
 /*
@@ -143,6 +155,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   f->data        = l;
   l->rows.shared = most;
   PlanCall(FactorRowsOrder(f, &l->rows.order));
+  PetscCall(FactorHalf(f, WhyBoth(plan, &l->rows.order)));
   PlanCall(FactorRowsCreate(f, &l->rows));
   f->lanes = l->rows.order.key && !(f->narrow && !plan->settings->vector_size) ? PetscMax(2, PlanLanes(plan, mean / SYNCILU_LIST_ENTRIES)) : 5;
   while (f->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> f->lanes) * row > SYNCILU_SHARED_BYTES) f->lanes++;
@@ -152,7 +165,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
     PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &used));
-    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, rounds, used, NULL, plan->stream));
+    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, f->half, rounds, used, NULL, plan->stream));
     PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
     for (;; f->lanes--) {
       PlanCall(Write(f, l, p, lower, rounds, turn, used, why, len));

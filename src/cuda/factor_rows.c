@@ -20,6 +20,41 @@ static PetscBool Late(const Factorization *f)
 }
 
 /*
+   FactorHalf - whether one triangle is factored: of a symmetric matrix, if the strategy may do so
+
+   Not Collective
+
+   Input Parameters:
++  f     - the factorization
+-  unfit - why the strategy factors both here; empty if it need not
+
+   Output Parameter:
+.  f - its half, or the reason in both
+
+   Note:
+   By bytes, with m entries of U: both triangles read 2m + n values of A and write W and U'; one reads m + n, and
+   the transposed u' where the update of the diagonal reads it anyway. So W is written by its own row, as with both.
+   If instead a row scattered it to those that need it, m more sentinels would be filled, and m values go to memory
+   one by one.
+*/
+PetscErrorCode FactorHalf(Factorization *f, const char unfit[])
+{
+  const Plan *plan = f->plan;
+  const char *why  = unfit;
+
+  PetscFunctionBegin;
+  f->half    = PETSC_FALSE;
+  f->both[0] = 0;
+  if (!plan->settings->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  /* PETSc was told that the matrix is symmetric, and may have been told wrong */
+  if (!why[0] && !plan->symmetric) why = "the pattern is not symmetric";
+  if (!why[0] && plan->settings->relax != 0.0) why = "relaxation adds up what is dropped left of the diagonal too";
+  f->half = (PetscBool)!why[0];
+  PetscCall(PetscStrncpy(f->both, why, sizeof(f->both)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    The order of the rows: that of the triangle of L, unless it is by tiles, blocks, inodes or lines, since the rows of
    a warp must be of one level. In place of blocks come levels, with the rows of a level sorted by length, so that a
    warp has rows of like length.
@@ -53,6 +88,12 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The numbers of U' in rows of their own, with one triangle with the pivots. */
+static size_t UpperNumbers(const Factorization *f)
+{
+  return (size_t)f->plan->part[1] + (f->half ? (size_t)f->plan->pattern.n : 0);
+}
+
 /*
    Where the rows go: W into the storage of its triangle and U' to rows of its own, if that storage takes
    them; else both onto the pattern.
@@ -68,10 +109,10 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
   if (!f->wrows.val) PlanCall((*f->L->ops->rows)(f->L, &f->wrows));
   PlanCall(PlanAlloc(plan, &f->memory, ((size_t)plan->pattern.n + 1) * sizeof(int), &r->ubegin));
   PlanCall(PlanGetPattern(plan, &p));
-  PlanLaunch(SyncILUKernelUpperLengths(p, r->ubegin, plan->stream));
+  PlanLaunch(SyncILUKernelUpperLengths(p, f->half, r->ubegin, plan->stream));
   PetscCall(PlanRestorePattern(plan, &p));
   PlanCall(PlanOffsets(plan, plan->pattern.n, r->ubegin, NULL));
-  PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->part[1] * plan->size, &r->u));
+  PlanCall(PlanAlloc(plan, &f->memory, UpperNumbers(f) * plan->size, &r->u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,12 +192,13 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
   PetscCall(PetscMemzero(d, sizeof(*d)));
   PlanCall(PlanGetPattern(plan, &d->pattern));
   d->values = *values;
-  d->val    = r->u ? (void *)r->u : plan->crout;
+  d->val    = r->u ? (void *)(r->u + f->half) : plan->crout;
   if (piv->relax != 0.0) {
     PlanCall(FactorRowsSums(f));
     CallCUDA(cudaMemsetAsync(f->sum, 0xff, 2 * n * plan->size, plan->stream));
   }
-  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, (size_t)(r->u ? plan->part[1] : plan->nnz), d->val, n, f->pivot, plan->stream));
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, r->u ? UpperNumbers(f) : (size_t)plan->nnz, r->u ? (void *)r->u : plan->crout, n,
+                                      f->pivot, plan->stream));
   d->upper    = r->ubegin;
   d->wrows    = f->wrows;
   d->pivot    = f->pivot;
@@ -176,6 +218,7 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
   if (r->u) {
     factor->u.values.a = r->u;
     factor->u.begin    = r->ubegin;
+    factor->u.lead     = f->half;
   } else factor->w.values.a = factor->u.values.a = plan->crout;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

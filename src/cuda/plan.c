@@ -240,7 +240,8 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
 {
   const PetscBool          updates = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_AUTO || plan->settings->update == SYNCILU_UPDATE_LIST);
   const SyncILUAnalysis    order   = plan->settings->analysis;
-  const PetscBool          compare = (PetscBool)(order != SYNCILU_ANALYSIS_NONE && plan->part[0] == plan->part[1]);
+  const PetscBool          asked   = (PetscBool)(order != SYNCILU_ANALYSIS_NONE || plan->settings->symmetric);
+  const PetscBool          compare = (PetscBool)(asked && plan->part[0] == plan->part[1]);
   const int                mark    = plan->scratch.n;
   SyncILUDeviceStatistics *s       = &plan->statistics, *device;
   SyncILUDevicePattern     p;

@@ -107,6 +107,9 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes, f->ops->inodes ? "an inode" : "a row"));
   if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
+  if (f->both[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: both triangles are factored, since %s\n", f->both));
+  else if (e->settings.symmetric)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: %s\n", f->half ? "one triangle is factored" : "pivots alone are factored"));
   if (e->settings.solve == SYNCILU_SOLVE_JACOBI) PetscCall(SyncILUSweepsView(&e->settings, viewer));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "solve: %s, lanes %s: L %d, U %d\n", SolveName(L->ops), L->order.inodes ? "an inode" : "a row", 1 << L->lanes,
@@ -156,7 +159,7 @@ static PetscErrorCode Excess(SyncILUEngine e, const SyncILUCSR *A, PetscReal *ex
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
   CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
   PlanCall(PlanGetPattern(plan, &p));
-  PlanLaunch(SyncILUKernelExcess(plan->type, p, v, most, plan->stream));
+  PlanLaunch(SyncILUKernelExcess(plan->type, p, v, e->settings.symmetric, most, plan->stream));
   PetscCall(PlanRestorePattern(plan, &p));
   PetscCall(DeviceReadBack(plan->stream, &result, most, sizeof(result)));
   *excess = (PetscReal)result;
@@ -177,6 +180,7 @@ static PetscErrorCode Updates(SyncILUEngine e, PetscInt64 *updates)
   PetscCall(PlanRestorePattern(plan, &p));
   PetscCall(DeviceReadBack(plan->stream, &result, sum, sizeof(result)));
   *updates = (PetscInt64)result;
+  if (((CUDA *)e->data)->factorization.half) *updates = (*updates + plan->part[0]) / 2; /* those of diagonals, and half of the others */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

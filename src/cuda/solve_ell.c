@@ -307,7 +307,7 @@ PetscErrorCode EllUpdate(Triangle *t, const Factor *factor)
   }
   /* rows of their own, one behind the other: their ends need not be looked up on the pattern */
   if (rows.begin) {
-    from.skip  = 0;
+    from.skip  = rows.lead;
     from.begin = rows.begin;
     from.end   = rows.begin + 1;
     rows.begin = NULL;

@@ -351,6 +351,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, F
     if (!why[0] && ops->fits) PetscCall((*ops->fits)(plan, why, sizeof(why)));
     if (!why[0]) {
       f->ops = ops;
+      PetscCall(FactorHalf(f, "only updates from a list know another way"));
       PetscCall((*ops->create)(f, why, sizeof(why)));
       if (plan->unfit[0] && (!any || ops->type == SYNCILU_UPDATE_ADAPT)) PetscFunctionReturn(PETSC_SUCCESS);
       if (plan->unfit[0]) PetscCall(PetscStrncpy(why, plan->unfit, sizeof(why)));

@@ -18,49 +18,56 @@ static PetscErrorCode FreeBytes(double *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Factorizations. */
+/* Factorizations: csrilu02, or csric02 of the lower triangle of the same matrix. */
 typedef struct {
   cusparseHandle_t      handle;
   Subject              *s;
   cusparseSolvePolicy_t policy;
+  PetscBool             cholesky;
   cusparseMatDescr_t    descr;
   csrilu02Info_t        info;
+  csric02Info_t         icc;
   void                 *buffer;
   double               *factor;
   double                call; /* the last analysis alone */
-} Csrilu02;
+} Csr02;
 
-static PetscErrorCode Csrilu02Reset(Csrilu02 *c)
+static PetscErrorCode Csr02Reset(Csr02 *c)
 {
   PetscFunctionBegin;
   if (c->info) (void)cusparseDestroyCsrilu02Info(c->info);
+  if (c->icc) (void)cusparseDestroyCsric02Info(c->icc);
   if (c->descr) (void)cusparseDestroyMatDescr(c->descr);
   (void)cudaFree(c->buffer);
   (void)cudaFree(c->factor);
   (void)cudaGetLastError();
   c->info   = NULL;
+  c->icc    = NULL;
   c->descr  = NULL;
   c->buffer = NULL;
   c->factor = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Csrilu02Analyze(void *ctx)
+static PetscErrorCode Csr02Analyze(void *ctx)
 {
-  Csrilu02         *c = (Csrilu02 *)ctx;
+  Csr02            *c = (Csr02 *)ctx;
   const SyncILUCSR *d = &c->s->device;
   int               size;
   PetscLogDouble    t0, t1;
 
   PetscFunctionBegin;
   PetscCallCUSPARSE(cusparseCreateMatDescr(&c->descr));
-  PetscCallCUSPARSE(cusparseCreateCsrilu02Info(&c->info));
+  if (c->cholesky) PetscCallCUSPARSE(cusparseCreateCsric02Info(&c->icc));
+  else PetscCallCUSPARSE(cusparseCreateCsrilu02Info(&c->info));
   PetscCallCUDA(cudaMalloc((void **)&c->factor, sizeof(double) * (size_t)d->nnz));
-  PetscCallCUSPARSE(cusparseDcsrilu02_bufferSize(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->info, &size));
+  if (c->cholesky) PetscCallCUSPARSE(cusparseDcsric02_bufferSize(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->icc, &size));
+  else PetscCallCUSPARSE(cusparseDcsrilu02_bufferSize(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->info, &size));
   PetscCallCUDA(cudaMalloc(&c->buffer, size));
   PetscCallCUDA(cudaDeviceSynchronize());
   PetscCall(PetscTime(&t0));
-  PetscCallCUSPARSE(cusparseDcsrilu02_analysis(c->handle, d->n, d->nnz, c->descr, d->a, d->i, d->j, c->info, c->policy, c->buffer));
+  if (c->cholesky) PetscCallCUSPARSE(cusparseDcsric02_analysis(c->handle, d->n, d->nnz, c->descr, d->a, d->i, d->j, c->icc, c->policy, c->buffer));
+  else PetscCallCUSPARSE(cusparseDcsrilu02_analysis(c->handle, d->n, d->nnz, c->descr, d->a, d->i, d->j, c->info, c->policy, c->buffer));
   PetscCallCUDA(cudaDeviceSynchronize());
   PetscCall(PetscTime(&t1));
   c->call = t1 - t0;
@@ -68,9 +75,9 @@ static PetscErrorCode Csrilu02Analyze(void *ctx)
 }
 
 /* It factors in place. The copy is not part of its time, though a preconditioner needs it. */
-static PetscErrorCode Csrilu02Copy(void *ctx)
+static PetscErrorCode Csr02Copy(void *ctx)
 {
-  Csrilu02         *c = (Csrilu02 *)ctx;
+  Csr02            *c = (Csr02 *)ctx;
   const SyncILUCSR *d = &c->s->device;
 
   PetscFunctionBegin;
@@ -78,13 +85,14 @@ static PetscErrorCode Csrilu02Copy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Csrilu02Factor(void *ctx)
+static PetscErrorCode Csr02Factor(void *ctx)
 {
-  Csrilu02         *c = (Csrilu02 *)ctx;
+  Csr02            *c = (Csr02 *)ctx;
   const SyncILUCSR *d = &c->s->device;
 
   PetscFunctionBegin;
-  PetscCallCUSPARSE(cusparseDcsrilu02(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->info, c->policy, c->buffer));
+  if (c->cholesky) PetscCallCUSPARSE(cusparseDcsric02(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->icc, c->policy, c->buffer));
+  else PetscCallCUSPARSE(cusparseDcsrilu02(c->handle, d->n, d->nnz, c->descr, c->factor, d->i, d->j, c->info, c->policy, c->buffer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +112,7 @@ static double RowError(PetscInt n, const double *got, const double *want)
   return diff > 0.0 ? diff / max : 0.0;
 }
 
-static PetscErrorCode Csrilu02Check(Csrilu02 *c, double *error)
+static PetscErrorCode Csr02Check(Csr02 *c, double *error)
 {
   Subject              *s = c->s;
   const SyncILUPattern *q = &s->c.pattern;
@@ -118,6 +126,14 @@ static PetscErrorCode Csrilu02Check(Csrilu02 *c, double *error)
     const PetscInt nl = q->lptr[i + 1] - q->lptr[i], nu = q->uptr[i + 1] - q->uptr[i];
     const double  *row = s->copy + s->c.csr.i[i];
 
+    if (c->cholesky) { /* L is scaled by the square roots of the pivots, and what is right of its diagonal does not count */
+      const double *dinv = s->c.ref + s->c.nl + s->c.nu;
+
+      for (PetscInt k = 0; k < nl; k++) want[k] = s->c.ref[q->lptr[i] + k] / sqrt(dinv[q->lcol[q->lptr[i] + k]]);
+      want[nl] = 1.0 / sqrt(dinv[i]);
+      *error   = fmax(*error, RowError(nl + 1, row, want));
+      continue;
+    }
     *error  = fmax(*error, RowError(nl, row, s->c.ref + q->lptr[i]));
     want[0] = 1.0 / s->c.ref[s->c.nl + s->c.nu + i];
     for (PetscInt k = 0; k < nu; k++) want[1 + k] = s->c.ref[s->c.nl + q->uptr[i] + k];
@@ -127,7 +143,7 @@ static PetscErrorCode Csrilu02Check(Csrilu02 *c, double *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Csrilu02Measure(const Bench *bench, Csrilu02 *c, Row *row)
+static PetscErrorCode Csr02Measure(const Bench *bench, Csr02 *c, Row *row)
 {
   BenchSample analysis = {0}, first = {0}, call = {0};
   double      seconds = 0.0, before, after;
@@ -136,10 +152,10 @@ static PetscErrorCode Csrilu02Measure(const Bench *bench, Csrilu02 *c, Row *row)
   for (PetscInt r = -1; r < 0 || BenchMore(r, bench->repeat, seconds, bench->limit); r++) {
     double a = 0.0, f = 0.0;
 
-    PetscCall(Csrilu02Reset(c));
+    PetscCall(Csr02Reset(c));
     PetscCall(FreeBytes(&before));
-    PetscCall(TimeCall(NULL, Csrilu02Analyze, c, &a));
-    PetscCall(TimeCall(Csrilu02Copy, Csrilu02Factor, c, &f));
+    PetscCall(TimeCall(NULL, Csr02Analyze, c, &a));
+    PetscCall(TimeCall(Csr02Copy, Csr02Factor, c, &f));
     if (r < 0) continue;
     analysis.t[analysis.n++] = a;
     first.t[first.n++]       = f;
@@ -151,24 +167,35 @@ static PetscErrorCode Csrilu02Measure(const Bench *bench, Csrilu02 *c, Row *row)
   row->call  = BenchMedian(&call);
   PetscCall(TimeKeep(row, ANALYSIS, &analysis));
   PetscCall(TimeKeep(row, FIRST, &first));
-  PetscCall(Csrilu02Check(c, &row->error[FIRST]));
-  PetscCall(TimeOnHost(bench, row, REFACTOR, Csrilu02Copy, Csrilu02Factor, c));
-  PetscCall(Csrilu02Check(c, &row->error[REFACTOR]));
+  PetscCall(Csr02Check(c, &row->error[FIRST]));
+  PetscCall(TimeOnHost(bench, row, REFACTOR, Csr02Copy, Csr02Factor, c));
+  PetscCall(Csr02Check(c, &row->error[REFACTOR]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureFactorization(const Bench *bench, PetscBool cholesky, int policy, Subject *s, Row *row)
+{
+  Csr02 c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&c, sizeof(c)));
+  c.handle   = bench->handle;
+  c.s        = s;
+  c.policy   = (cusparseSolvePolicy_t)policy;
+  c.cholesky = cholesky;
+  BenchTry(Csr02Measure(bench, &c, row), row->why, sizeof(row->why), &row->failed);
+  PetscCall(Csr02Reset(&c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MeasureCsrilu02(const Bench *bench, int policy, Subject *s, Row *row)
 {
-  Csrilu02 c;
+  return MeasureFactorization(bench, PETSC_FALSE, policy, s, row);
+}
 
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(&c, sizeof(c)));
-  c.handle = bench->handle;
-  c.s      = s;
-  c.policy = (cusparseSolvePolicy_t)policy;
-  BenchTry(Csrilu02Measure(bench, &c, row), row->why, sizeof(row->why), &row->failed);
-  PetscCall(Csrilu02Reset(&c));
-  PetscFunctionReturn(PETSC_SUCCESS);
+static PetscErrorCode MeasureCsric02(const Bench *bench, int policy, Subject *s, Row *row)
+{
+  return MeasureFactorization(bench, PETSC_TRUE, policy, s, row);
 }
 
 /* The two triangular solves by SpSV, or of many right-hand sides by SpSM. */
@@ -409,12 +436,22 @@ static const struct {
 } baselines[] = {
   {"csrilu02 level",    MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_USE_LEVEL},
   {"csrilu02 no level", MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_NO_LEVEL },
+  {"csric02 level",     MeasureCsric02,  CUSPARSE_SOLVE_POLICY_USE_LEVEL},
+  {"csric02 no level",  MeasureCsric02,  CUSPARSE_SOLVE_POLICY_NO_LEVEL },
   SPSV_ALGORITHMS(SPSV) SPSM_ALGORITHMS(SPSM)
 };
 
 const char *BaselineName(int k)
 {
   return k < (int)PETSC_STATIC_ARRAY_LENGTH(baselines) ? baselines[k].name : NULL;
+}
+
+/* Of the factorizations, those of the kind that ours are. */
+PetscBool BaselineRuns(const Bench *bench, int k)
+{
+  const PetscBool other = (PetscBool)(baselines[k].measure == (bench->icc ? MeasureCsrilu02 : MeasureCsric02));
+
+  return (PetscBool)(bench->cusparse && !other);
 }
 
 PetscErrorCode MeasureBaseline(const Bench *bench, int k, Subject *s, Row *row)

@@ -13,6 +13,7 @@ Each time stands beside its bound, each result is checked.\n\
   -solve_sweeps n, -solve_block_size 1|32   of auto/jacobi, which is compared with what it should come to\n\
   -sweeps n           of parilu, which is compared with the reference of as many\n\
   -levels n           of fill; without cuSPARSE, which has none\n\
+  -icc                incomplete Cholesky factorization of A + A^T, beside ILU of the same and csric02\n\
   -cusparse false     without cuSPARSE\n\
   -view               what each engine says of itself\n\
   -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
@@ -212,6 +213,26 @@ static PetscErrorCode StrategiesFromOptions(Bench *bench)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each strategy as ICC, and behind it the same as ILU: both triangles of the symmetric matrix. */
+static PetscErrorCode PairStrategies(Bench *bench)
+{
+  const PetscInt count = bench->nstrategies;
+
+  PetscFunctionBegin;
+  PetscCheck(2 * count <= STRATEGY_ROWS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "More than %d strategies", STRATEGY_ROWS / 2);
+  for (PetscInt s = count - 1; s >= 0; s--) {
+    Strategy *half = &bench->strategy[2 * s], *both = half + 1;
+
+    *half                    = bench->strategy[s];
+    *both                    = *half;
+    half->settings.symmetric = PETSC_TRUE;
+    PetscCall(PetscSNPrintf(both->name, sizeof(both->name), "%s as ILU", half->name));
+  }
+  bench->nstrategies = 2 * count;
+  bench->width += 7;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Waits until the device is this bench's, or gives it back. The system does so where a program ends. */
 static PetscErrorCode Turn(const Bench *bench, PetscBool mine)
 {
@@ -229,7 +250,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&s, sizeof(s)));
   BenchProgress("%s: %s", name, file ? "reading" : "generating");
-  BenchTry(SubjectCreate(name, file, bench->levels, &s), why, sizeof(why), &failed);
+  BenchTry(SubjectCreate(name, file, bench->levels, bench->icc, &s), why, sizeof(why), &failed);
   if (!failed && !s.unfit[0]) {
     PetscCall(Turn(bench, PETSC_TRUE));
     BenchTry(SubjectUpload(&s), why, sizeof(why), &failed);
@@ -261,7 +282,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
     Row *row = &res->theirs[k];
 
     RowInitialize(row, BaselineName(k));
-    if (!bench->cusparse) continue;
+    if (!BaselineRuns(bench, k)) continue;
     BenchProgress("%s: %s", s.name, row->name);
     PetscCall(MeasureBaseline(bench, k, &s, row));
     PetscCall(ReportRow(bench, res, row, PETSC_FALSE));
@@ -280,6 +301,7 @@ static PetscErrorCode Run(Bench *bench)
   PetscFunctionBegin;
   PetscCall(ListFromOptions(&list));
   PetscCall(StrategiesFromOptions(bench));
+  if (bench->icc) PetscCall(PairStrategies(bench));
   for (int k = 0; BaselineName(k); k++) {
     size_t length;
 
@@ -321,6 +343,7 @@ int main(int argc, char **argv)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Kernel bench", NULL);
   PetscCall(PetscOptionsBoundedInt("-repeat", "Repetitions, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
   PetscCall(PetscOptionsReal("-limit", "Seconds that the repetitions of one time may take before they become fewer", NULL, bench->limit, &bench->limit, NULL));
+  PetscCall(PetscOptionsBool("-icc", "Incomplete Cholesky factorization, beside ILU", NULL, bench->icc, &bench->icc, NULL));
   PetscCall(PetscOptionsBool("-cusparse", "Run cuSPARSE beside", NULL, bench->cusparse, &bench->cusparse, NULL));
   PetscCall(PetscOptionsBoundedInt("-levels", "Of fill", NULL, bench->levels, &bench->levels, NULL, 0));
   if (bench->levels) bench->cusparse = PETSC_FALSE;

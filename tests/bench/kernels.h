@@ -51,7 +51,7 @@ extern const char *const PhaseNames[PHASES];
 /* One implementation on one matrix: a row of the table. */
 typedef struct {
   char      name[48];
-  char      factorization[16];           /* of ours: what ran, also where another was asked for */
+  char      factorization[24];           /* of ours: what ran, also where another was asked for */
   double    time[PHASES], error[PHASES]; /* medians; NAN where there is none */
   PetscInt  repeats[PHASES];
   double    call;      /* the analysis without creating and allocating what it fills */
@@ -74,6 +74,7 @@ typedef struct {
   Strategy         strategy[STRATEGY_ROWS];
   PetscInt         levels; /* of fill */
   PetscBool        cusparse, view;
+  PetscBool        icc; /* incomplete Cholesky factorization, beside ILU of the same symmetric matrices */
   cudaStream_t     stream;
   cudaEvent_t      event[BENCH_REPEAT_MAX + 1];
   cusparseHandle_t handle;
@@ -107,7 +108,7 @@ typedef struct {
 } Result;
 
 /* subject.c: Create on the host, then Upload to the device */
-extern PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, Subject *);
+extern PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, PetscBool symmetric, Subject *);
 extern PetscErrorCode SubjectUpload(Subject *);
 extern PetscErrorCode SubjectDestroy(Subject *);
 /* The least time: bytes that must move at the speed of a copy, or levels one after another. */
@@ -129,8 +130,9 @@ extern PetscErrorCode CopyBandwidth(Bench *);
 /* Each measures all it can; what fails is noted in the row. */
 extern PetscErrorCode MeasureOurs(const Bench *, const Strategy *, Subject *, Row *);
 extern PetscErrorCode MeasureBaseline(const Bench *, int, Subject *, Row *);
-/* The name of a row of cuSPARSE's, NULL behind the last. */
+/* The name of a row of cuSPARSE's, NULL behind the last; and whether it is measured. */
 extern const char *BaselineName(int);
+extern PetscBool   BaselineRuns(const Bench *, int);
 
 /* report.c */
 extern void           RowInitialize(Row *, const char *);

@@ -77,6 +77,7 @@ static PetscErrorCode WhatRuns(SyncILUEngine e, Row *row)
   PetscCall(EngineView(e, text, sizeof(text)));
   value = CheckViewValue(text, "factorization");
   if (value) (void)sscanf(value, "%15[a-z]", row->factorization);
+  if (strstr(text, "one triangle is factored")) PetscCall(PetscStrlcat(row->factorization, " half", sizeof(row->factorization)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -152,7 +152,9 @@ PetscErrorCode ReportResult(const Bench *bench, const Result *res)
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   for (PetscInt s = 0; s < bench->nstrategies; s++) PetscCall(PrintRow(bench, res, &res->ours[s]));
-  for (int c = 0; BaselineName(c) && bench->cusparse; c++) PetscCall(PrintRow(bench, res, &res->theirs[c]));
+  for (int c = 0; BaselineName(c); c++) {
+    if (BaselineRuns(bench, c)) PetscCall(PrintRow(bench, res, &res->theirs[c]));
+  }
   fflush(stdout);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -287,11 +289,11 @@ PetscErrorCode ReportSummary(const Bench *bench, PetscInt nresults, const Result
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
                         "\nof cuSPARSE's rows the fastest in each phase counts\n"
                         "solve and transposed: SpSV of both triangles; solve16: SpSM with %d right-hand sides\n"
-                        "refactor: csrilu02, which works in place and leaves updateMatrix to be done\n"
-                        "analysis: those of that csrilu02 and of that SpSV; (calls): the same without their allocations, which ours includes\n"
+                        "refactor: %s, which works in place and leaves updateMatrix to be done\n"
+                        "analysis: those of that one and of that SpSV; (calls): the same without their allocations, which ours includes\n"
                         "x CSR: bytes held over those of the matrix, before a transposed solve or one of %d right-hand sides\n"
                         "us a level: the solve over the levels of L and U\n",
-                        COLUMNS, COLUMNS));
+                        COLUMNS, bench->icc ? "csric02" : "csrilu02", COLUMNS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -70,7 +70,7 @@ static PetscErrorCode HasDiagonal(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, Subject *s)
+PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, PetscBool symmetric, Subject *s)
 {
   PetscRandom rand;
   PetscInt   *level, width;
@@ -87,6 +87,7 @@ PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, 
     PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
     PetscCall(GenerateMatrix(name, 100000, rand, &s->A));
   }
+  if (symmetric) PetscCall(GenerateSum(s->A));
   PetscCall(HasDiagonal(s->A, &diagonal));
   if (!diagonal) {
     PetscCall(PetscStrncpy(s->unfit, "diagonal entries are missing", sizeof(s->unfit)));
