@@ -62,8 +62,10 @@ typedef enum {
 .  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
                              of a point of a mesh, which are updated together, block by block
 .  SYNCILU_UPDATE_STRUCT   - a line of a grid has twice 32 lanes, each with an entry of the stencil, see `SYNCILU_SOLVE_STRUCT`
--  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
+.  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
                              for another one; on the host too
+-  SYNCILU_UPDATE_PARILUT  - the same, on a pattern that is found together with the values, for the largest entries;
+                             on the host too
 
    Level: advanced
 
@@ -88,7 +90,9 @@ typedef enum {
    `SYNCILU_SOLVE_STRUCT`, into whose storage it writes; others are factored as auto would, and the view gives the reason.
 
    `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of
-   H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`. Neither auto nor `PCSyncILUSetTune()` takes it.
+   H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`, and
+   `SYNCILU_UPDATE_PARILUT` the one of H. Anzt, E. Chow and J. Dongarra, SIAM J. Sci. Comput. 40 (2018), and of the
+   former, figure 2, see `PCSyncILUSetRounds()`. Neither auto nor `PCSyncILUSetTune()` takes them.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
@@ -102,7 +106,8 @@ typedef enum {
   SYNCILU_UPDATE_LIST,
   SYNCILU_UPDATE_BSR,
   SYNCILU_UPDATE_STRUCT,
-  SYNCILU_UPDATE_PARILU
+  SYNCILU_UPDATE_PARILU,
+  SYNCILU_UPDATE_PARILUT
 } SyncILUUpdate;
 
 /*E
@@ -227,6 +232,7 @@ typedef struct {
   PetscInt  analyses;       /* symbolic phases so far */
   PetscInt  factorizations; /* numeric phases so far */
   PetscReal residual;       /* of the last factorization, see PCSyncILUSetResidual(); -1: not computed */
+  PetscInt  rounds;         /* in which the pattern of the last one was found, see PCSyncILUSetRounds(); 0: it was not */
 
   /* memory held by plan and factor; it grows at the first transposed solve, and at the first one of several
      right-hand sides */
@@ -259,6 +265,12 @@ SYNCILU_EXTERN PetscErrorCode PCSyncILUSetThreads(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetThreads(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRelax(PC, PetscReal);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRelax(PC, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetFill(PC, PetscReal);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetFill(PC, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRounds(PC, PetscInt);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRounds(PC, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUSetRoundsTolerance(PC, PetscReal);
+SYNCILU_EXTERN PetscErrorCode PCSyncILUGetRoundsTolerance(PC, PetscReal *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSweeps(PC, PetscInt);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUGetSweeps(PC, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode PCSyncILUSetSweepsAsynchronous(PC, PetscBool);
@@ -297,6 +309,12 @@ SYNCILU_EXTERN PetscErrorCode MatSyncILUSetThreads(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetThreads(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRelax(Mat, PetscReal);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetRelax(Mat, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetFill(Mat, PetscReal);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetFill(Mat, PetscReal *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRounds(Mat, PetscInt);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetRounds(Mat, PetscInt *);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUSetRoundsTolerance(Mat, PetscReal);
+SYNCILU_EXTERN PetscErrorCode MatSyncILUGetRoundsTolerance(Mat, PetscReal *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSweeps(Mat, PetscInt);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUGetSweeps(Mat, PetscInt *);
 SYNCILU_EXTERN PetscErrorCode MatSyncILUSetSweepsAsynchronous(Mat, PetscBool);

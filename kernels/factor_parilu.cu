@@ -100,9 +100,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) sweep_kernel(SyncILUDeviceSweep
   V                 rs     = V(0);
   bool              good   = true;
 
-  if (s.last && row.len && sub == 0) {
-    judge(s.piv, row.i, row.w[row.nl], s.status);
-    ((V *)s.pivot)[row.i] = d;
+  if (row.len && sub == 0) {
+    if (s.last) judge(s.piv, row.i, row.w[row.nl], s.status);
+    if (s.pivot) ((V *)s.pivot)[row.i] = d;
   }
   for (int e = sub; e < row.len; e += T) {
     const V x = row.w[e], u = !usable ? V(0) : x / d;

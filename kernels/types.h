@@ -479,11 +479,26 @@ typedef struct {
   int                   shared, lanes; /* lanes: logarithm of those a row, from 2 to 5 */
   int                   table;         /* columns are looked up in tables; no row is longer than shared */
   int                   asynchronous;  /* from and to are the same */
-  int                   last;          /* pivots are judged, and pivot and size filled, as in SyncILUDeviceFactor */
-  void                 *pivot, *size;
+  int                   last;          /* pivots are judged, and size is filled, as in SyncILUDeviceFactor */
+  void                 *pivot, *size;  /* NULL: nobody wants them; pivots before the last sweep are as they come, though shifted one by one */
   SyncILUDevicePivoting piv;
   SyncILUDeviceStatus  *status;
 } SyncILUDeviceSweep;
+
+/* Update strategy parilut compares squares of sizes by keys: their highest bits but the sign, rounded. */
+#define SYNCILU_KEY_SHIFT 36
+
+SYNCILU_HOST_DEVICE static inline double SyncILUSizeOfKey(unsigned key)
+{
+  union
+  {
+    unsigned long long bits;
+    double             size;
+  } u;
+
+  u.bits = (unsigned long long)key << SYNCILU_KEY_SHIFT;
+  return u.size;
+}
 
 /* Where a block begins that works by levels. */
 typedef struct {

@@ -126,6 +126,8 @@ static PetscErrorCode Check(SyncILUEisenstat s)
   PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
   PetscCheck(!f->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is the same");
+  PetscCheck(e->settings.update != SYNCILU_UPDATE_PARILUT, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_syncilu_eisenstat: not with -pc_syncilu_update parilut, whose factor has other entries than the matrix");
   PetscCheck(e->settings.solve != SYNCILU_SOLVE_JACOBI, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: it takes exact triangular solves, not -pc_syncilu_solve jacobi");
   PetscCheck(e->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",

@@ -20,6 +20,9 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->relax        = 0.0;
   s->sweeps       = SYNCILU_SWEEPS;
   s->asynchronous = PETSC_FALSE;
+  s->fill         = SYNCILU_SEARCH_FILL;
+  s->rounds       = SYNCILU_SEARCH_ROUNDS;
+  s->tolerance    = 0.0;
   s->residual     = PETSC_FALSE;
   s->check        = PETSC_FALSE;
   s->tune         = PETSC_FALSE;
@@ -334,6 +337,10 @@ static PetscErrorCode PlanSomewhere(SyncILUEngine e, const SyncILUSource *source
       PetscCall(PetscStrncpy(why, "a pivot vanishes unless it is chosen within its block, which only the host does", sizeof(why)));
       continue;
     }
+    if (e->nosearch[0] && ops->device) {
+      PetscCall(PetscStrncpy(why, e->nosearch, sizeof(why)));
+      continue;
+    }
     PetscCall(MayTake(ops, &e->settings, source, e->n, &may, why, sizeof(why)));
     if (!may) continue;
     e->ops = ops;
@@ -544,6 +551,8 @@ static PetscErrorCode CheckSweeps(const SyncILUSettings *s, PetscInt bs)
              "-pc_syncilu_update %s: not for the blocks of %" PetscInt_FMT " rows of a matrix of type baij; use type aij", name, bs);
   PetscCheck(s->relax == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "-pc_syncilu_update %s: sweeps have no relaxation (-pc_syncilu_relax %g)", name,
              (double)s->relax);
+  PetscCheck(s->update != SYNCILU_UPDATE_PARILUT || !s->check, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_syncilu_check: not with -pc_syncilu_update %s, which finds its pattern together with the values, and has no other one to compare with", name);
   PetscCheck(!s->asynchronous || !s->symmetric, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_syncilu_sweeps_asynchronous: not for incomplete Cholesky factorization, since asynchronous sweeps leave no symmetric factor");
   PetscCheck(!s->asynchronous || !s->check, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -551,19 +560,28 @@ static PetscErrorCode CheckSweeps(const SyncILUSettings *s, PetscInt bs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How pivots are judged in the first attempt. */
+static SyncILUPivoting FirstPivoting(SyncILUEngine e, const MatFactorInfo *info)
+{
+  /* points of blocks are not shifted: where a pivot vanishes, the backend that knows blocks is next */
+  const MatFactorShiftType type = SeesPoints(e) ? MAT_SHIFT_NONE : (MatFactorShiftType)(int)info->shifttype;
+  SyncILUPivoting          piv  = {type, info->zeropivot, 0.0, e->settings.relax, SyncILUSweeps(&e->settings)};
+
+  if (type == MAT_SHIFT_INBLOCKS) piv.amount = info->shiftamount;
+  return piv;
+}
+
 /* As many attempts as the shift takes. */
 static PetscErrorCode Attempts(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info, SyncILUPivoting *last)
 {
-  const PetscInt max = 5; /* bisections, as PETSc's */
-  /* points of blocks are not shifted: where a pivot vanishes, the backend that knows blocks is next */
-  const MatFactorShiftType type     = SeesPoints(e) ? MAT_SHIFT_NONE : (MatFactorShiftType)(int)info->shifttype;
-  SyncILUPivoting          piv      = {type, info->zeropivot, 0.0, e->settings.relax, SyncILUSweeps(&e->settings)};
+  const PetscInt           max      = 5; /* bisections, as PETSc's */
+  SyncILUPivoting          piv      = FirstPivoting(e, info);
+  const MatFactorShiftType type     = piv.shift;
   PetscReal                fraction = 0.0, lo = 0.0, hi = 1.0, top = 0.0;
   PetscBool                again;
 
   PetscFunctionBegin;
   e->attempts = 0;
-  if (type == MAT_SHIFT_INBLOCKS) piv.amount = info->shiftamount;
   do {
     const PetscReal before = piv.amount;
 
@@ -618,6 +636,34 @@ static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const Ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of parilut: the pattern for the values. Where a device lacks something for it, auto is to plan anew, elsewhere. */
+static PetscErrorCode SearchPattern(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info, PetscBool *anew)
+{
+  const SyncILUPivoting piv = FirstPivoting(e, info);
+
+  PetscFunctionBegin;
+  *anew = PETSC_FALSE;
+  if (e->settings.update != SYNCILU_UPDATE_PARILUT || !e->settings.rounds) PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));
+  e->pending  = PETSC_FALSE; /* it goes with the plan */
+  e->unfit[0] = 0;
+  e->flops    = 0.0;
+  PetscCall((*e->ops->search)(e, A, &piv, &e->search));
+  if (!e->unfit[0]) {
+    PetscCall(PetscInfo(NULL, "Pattern found in %" PetscInt_FMT " rounds: %" PetscInt_FMT " entries, those smaller than %g left out\n", e->search.rounds,
+                        e->pattern.nl + e->pattern.nu + e->pattern.n, (double)e->search.threshold));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (e->settings.backend != SYNCILU_BACKEND_AUTO) {
+    PetscCall(Unplan(e));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU_RESOURCE, "-pc_syncilu_update parilut: %s; less -pc_syncilu_fill, or -pc_syncilu_backend host", e->unfit);
+  }
+  PetscCall(PetscInfo(NULL, "The pattern is searched for elsewhere: %s\n", e->unfit));
+  PetscCall(PetscStrncpy(e->nosearch, e->unfit, sizeof(e->nosearch)));
+  *anew = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The numeric phase; or, where anew comes back, what is planned is for another matrix. */
 static PetscErrorCode FactorSeen(SyncILUEngine e, const SyncILUSource *source, const MatFactorInfo *info, PetscBool *anew)
 {
@@ -627,13 +673,15 @@ static PetscErrorCode FactorSeen(SyncILUEngine e, const SyncILUSource *source, c
   PetscErrorCode      ierr;
 
   PetscFunctionBegin;
+  *anew = PETSC_FALSE;
   PetscCall((*seen.get)(seen.ctx, SyncILUEngineTakesDevice(e), PETSC_TRUE, &A));
   ierr = CheckRows(e, &A);
   if (!ierr) ierr = PlanFits(e, &seen, &A, &fits);
-  if (!ierr && fits) ierr = FactorTuned(e, &A, info);
+  if (!ierr && fits) ierr = SearchPattern(e, &A, info, anew);
+  if (!ierr && fits && !*anew) ierr = FactorTuned(e, &A, info);
   PetscCall((*seen.restore)(seen.ctx, &A));
   PetscCall(ierr);
-  *anew = PetscNot(fits);
+  if (!fits) *anew = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -671,7 +719,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
   PetscCheck(source->bs == e->bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "The matrix has blocks of %" PetscInt_FMT " rows, the one of the symbolic phase had blocks of %" PetscInt_FMT, source->bs, e->bs);
   PetscCall(FactorSeen(e, source, info, &anew));
-  if (anew) {
+  for (int k = 0; k < 2 && anew; k++) { /* for another matrix, and where a device cannot search */
     PetscCall(PlanAnew(e, source));
     PetscCall(FactorSeen(e, source, info, &anew));
   }
@@ -801,6 +849,7 @@ PetscErrorCode SyncILUEngineStatistics(SyncILUEngine e, SyncILUStatistics *s)
   s->failed_row      = e->status.row;
   s->failed_pivot    = e->status.row >= 0 ? e->status.pivot : 0.0;
   s->residual        = e->residual;
+  s->rounds          = e->search.rounds;
   s->factorizations  = e->factorizations;
   s->analyses        = e->analyses;
   s->bytes           = SyncILUPatternBytes(p) + SyncILUDerivedBytes(&e->points);

@@ -155,8 +155,11 @@ struct _n_SyncILUSettings {
   PetscBool       symmetric; /* the matrix is: ICC where the backend knows it, else ILU of both triangles */
   PetscInt        threads;   /* PETSC_DECIDE: OMP_NUM_THREADS, else 1 */
   PetscReal       relax;
-  PetscInt        sweeps;       /* of parilu */
+  PetscInt        sweeps;       /* of parilu and parilut */
   PetscBool       asynchronous; /* these sweeps, on a device */
+  PetscReal       fill;         /* of parilut: entries of L + U over those of the matrix, */
+  PetscInt        rounds;       /* in which its pattern is found, 0: it stays as it is, */
+  PetscReal       tolerance;    /* and how little the threshold changes after the last one */
   PetscBool       residual;     /* compute it */
   PetscBool       check;
   PetscBool       tune;
@@ -171,13 +174,39 @@ PETSC_INTERN PetscErrorCode SyncILUSweepsView(const SyncILUSettings *, PetscView
 
 /* Of parilu, unless the user says otherwise: README.md has what they are worth. */
 enum {
-  SYNCILU_SWEEPS = 5
+  SYNCILU_SWEEPS        = 5,
+  SYNCILU_SEARCH_ROUNDS = 5
 };
+#define SYNCILU_SEARCH_FILL 2.0
 
-/* Sweeps of parilu; 0: the factorization is exact. */
+/* Sweeps of parilu and parilut; 0: the factorization is exact. */
 static inline PetscInt SyncILUSweeps(const SyncILUSettings *s)
 {
-  return s->update == SYNCILU_UPDATE_PARILU ? s->sweeps : 0;
+  return s->update == SYNCILU_UPDATE_PARILU || s->update == SYNCILU_UPDATE_PARILUT ? s->sweeps : 0;
+}
+
+/* What a search for the pattern took, and the size below which its last round left entries out; 0: none. */
+typedef struct {
+  PetscInt  rounds;
+  PetscReal threshold;
+} SyncILUSearch;
+
+/* The most entries of L and U beside the diagonal that a search leaves, of the pattern that it begins with. */
+static inline PetscInt SyncILUSearchLimit(const SyncILUSettings *s, const SyncILUPattern *p)
+{
+  const double limit = (double)s->fill * ((double)p->nnz + (double)p->added) - (double)p->n;
+
+  return limit >= (double)PETSC_MAX_INT ? PETSC_MAX_INT : limit > 0.0 ? (PetscInt)limit : 0;
+}
+
+/* Counts a round that ended with that threshold; done: the next one would change little. */
+static inline void SyncILUSearchRound(const SyncILUSettings *s, PetscReal threshold, SyncILUSearch *search, PetscBool *done)
+{
+  const PetscReal change = PetscAbsReal(threshold - search->threshold);
+
+  *done = (PetscBool)(search->rounds && threshold > 0.0 && change <= s->tolerance * threshold && s->tolerance > 0.0);
+  search->rounds++;
+  search->threshold = threshold;
 }
 
 /* What one attempt at the numeric phase computes: how pivots are judged and shifted, of blocks by amount alone (reference.h). */
@@ -261,6 +290,12 @@ typedef struct {
   PetscErrorCode (*updates)(SyncILUEngine, PetscInt64 *);
   /* The norm of A - LU on the pattern, over that of A, of the last factorization, which found no bad pivot. */
   PetscErrorCode (*residual)(SyncILUEngine, const SyncILUCSR *, PetscReal *);
+  /*
+     Replaces the pattern by one that suits the values of the matrix, and plans for it. The next factorization begins
+     with what the search has left there. A machine that lacks something for it says so in e->unfit, and the plan is
+     as it was, or none.
+  */
+  PetscErrorCode (*search)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUSearch *);
   /* One attempt at the numeric phase, which ends on any values. */
   PetscErrorCode (*factor)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUStatus *);
   /*
@@ -307,17 +342,18 @@ typedef struct {
 } SyncILUBackendOps;
 
 struct _n_SyncILUEngine {
-  const SyncILUBackendOps *ops;     /* NULL: the last attempt to plan failed */
-  void                    *data;    /* the backend's */
-  PetscInt                 n;       /* rows, as everywhere outside of patterns those of points */
-  PetscInt                 bs;      /* rows of a block of the matrix */
-  SyncILUDerived           points;  /* what the backend at work sees of the matrix, if it knows no blocks */
-  PetscBool                pivoted; /* it must know them, since pivots vanish that are not chosen within blocks */
+  const SyncILUBackendOps *ops;           /* NULL: the last attempt to plan failed */
+  void                    *data;          /* the backend's */
+  PetscInt                 n;             /* rows, as everywhere outside of patterns those of points */
+  PetscInt                 bs;            /* rows of a block of the matrix */
+  SyncILUDerived           points;        /* what the backend at work sees of the matrix, if it knows no blocks */
+  PetscBool                pivoted;       /* it must know them, since pivots vanish that are not chosen within blocks */
+  char                     nosearch[160]; /* why a device cannot search for a pattern, else empty */
   SyncILUFill              fill;
   const PetscInt          *row, *col; /* the ordering that was given, while planning; else NULL */
   SyncILUBlocks            blocks;    /* the ordering that the engine has made, if settings say so */
   SyncILUPattern           pattern;
-  SyncILUSettings          settings; /* as planned; relax, sweeps, asynchronous, residual, threads, check and tune may change later */
+  SyncILUSettings          settings; /* as planned; those that MatSyncILUSettingsChanged() passes on may change later */
   SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
   SyncILUSolve             solve;
   PetscInt                 analyses;  /* plans made so far */
@@ -337,6 +373,7 @@ struct _n_SyncILUEngine {
   PetscInt       attempts;    /* tried again with another shift */
   PetscReal      amount;      /* of the shift */
   PetscReal      residual;    /* -1: not computed */
+  SyncILUSearch  search;      /* for the pattern */
   PetscInt       factorizations;
   PetscLogDouble flops; /* of one attempt; 0: not counted yet */
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */

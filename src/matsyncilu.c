@@ -37,6 +37,9 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
     f->engine->settings.relax            = f->shared->settings.relax;
     f->engine->settings.sweeps           = f->shared->settings.sweeps;
     f->engine->settings.asynchronous     = f->shared->settings.asynchronous;
+    f->engine->settings.fill             = f->shared->settings.fill;
+    f->engine->settings.rounds           = f->shared->settings.rounds;
+    f->engine->settings.tolerance        = f->shared->settings.tolerance;
     f->engine->settings.residual         = f->shared->settings.residual;
     f->engine->settings.threads          = f->shared->settings.threads;
     f->engine->settings.check            = f->shared->settings.check;
@@ -679,6 +682,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
                                      s.levels[1] ? (double)s.rows / s.levels[1] : 0.0, s.level_rows[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT ", by %g, attempts with other shifts: %" PetscInt_FMT "\n", s.pivots_shifted,
                                    (double)s.shift_amount, s.shift_attempts));
+  if (f->engine->settings.update == SYNCILU_UPDATE_PARILUT)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "pattern: found in %" PetscInt_FMT " rounds; entries smaller than %g are left out\n", s.rounds,
+                                     (double)f->engine->search.threshold));
   if (s.residual >= 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, "residual: %g, the norm of A - LU on the pattern over that of A\n", (double)s.residual));
   if (s.diagonals_added) PetscCall(PetscViewerASCIIPrintf(viewer, "missing diagonal entries added: %" PetscInt_FMT "\n", s.diagonals_added));
   if (s.failed_row >= 0) {
@@ -710,7 +716,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu) - how a GPU factors; parilu on the host too
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut) - how a GPU factors; the last two on the host too
 .  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
 .  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
 .  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out
@@ -720,8 +726,11 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 .  -pc_syncilu_grid nx,ny,nz,dof              - the grid that rows follow, which is searched for otherwise
 .  -pc_syncilu_threads <n>                    - threads on the host, default OMP_NUM_THREADS, else 1
 .  -pc_syncilu_relax <w>                      - dropped fill is added times w to the diagonal, 0 <= w <= 1
-.  -pc_syncilu_sweeps <n>                     - sweeps of parilu
-.  -pc_syncilu_sweeps_asynchronous            - sweeps of parilu in place, on a GPU
+.  -pc_syncilu_fill <f>                       - parilut: entries of L and U over those of the matrix
+.  -pc_syncilu_rounds <n>                     - parilut: rounds in which the pattern is found, 0 keeps the one that is there
+.  -pc_syncilu_rounds_tolerance <t>           - parilut: change of the threshold after which there are no more rounds
+.  -pc_syncilu_sweeps <n>                     - sweeps of parilu and parilut
+.  -pc_syncilu_sweeps_asynchronous            - sweeps of parilu and parilut in place, on a GPU
 .  -pc_syncilu_residual                       - compute the norm of A - LU on the pattern
 .  -pc_syncilu_symmetric                      - incomplete Cholesky factorization, of the upper triangle
 .  -pc_syncilu_tune                           - time the strategies on the matrix, and keep the best ones

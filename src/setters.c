@@ -149,7 +149,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut) - the strategy
 
    Level: advanced
 
@@ -162,7 +162,7 @@ MAT_GETTER(Backend, SyncILUBackend)
    then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take so much
    memory that plan and factor would have more than three times the bytes of the matrix and 16 MB more. The
    view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view; there
-   the exact strategies are all the same, while parilu is what it is on a GPU.
+   the exact strategies are all the same, while parilu and parilut are what they are on a GPU.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -197,7 +197,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut) - the strategy
 
    Level: advanced
 
@@ -1055,7 +1055,274 @@ MAT_SETTER(Relax, PetscReal, Real)
 MAT_GETTER(Relax, PetscReal)
 
 /*@
-   PCSyncILUSetSweeps - Sets the number of sweeps of `SYNCILU_UPDATE_PARILU`
+   PCSyncILUSetFill - Sets how many entries `SYNCILU_UPDATE_PARILUT` leaves
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - entries of L and U, the diagonal counted once, over those of the matrix; default 2
+
+   Options Database Key:
+.  -pc_syncilu_fill <f> - the fill
+
+   Level: intermediate
+
+   Notes:
+   With 1 L and U have together as many entries as the matrix, but not the same ones. The threshold that decides is
+   found by sampling, and hardly less are left than there may be; but entries of the same size stay or go together, so
+   that on a regular grid it may be much less, or more where the largest ones alone are too many.
+
+   Takes effect at the next factorization.
+
+
+.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`, `PCSyncILUGetFill()`, `MatSyncILUSetFill()`
+@*/
+PC_SETTER(Fill, PetscReal, Real)
+
+/*@
+   PCSyncILUGetFill - Gets how many entries `SYNCILU_UPDATE_PARILUT` leaves
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetFill()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetFill()`
+@*/
+PC_GETTER(Fill, PetscReal)
+
+/*@
+   MatSyncILUSetFill - Sets how many entries `SYNCILU_UPDATE_PARILUT` leaves, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - entries of L and U, the diagonal counted once, over those of the matrix; default 2
+
+   Options Database Key:
+.  -pc_syncilu_fill <f> - the fill
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetFill()`.
+
+.seealso: `PCSyncILUSetFill()`, `MatSyncILUGetFill()`
+@*/
+MAT_SETTER(Fill, PetscReal, Real)
+
+/*@
+   MatSyncILUGetFill - Gets how many entries `SYNCILU_UPDATE_PARILUT` leaves, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetFill()`, `PCSyncILUSetFill()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetFill()`
+@*/
+MAT_GETTER(Fill, PetscReal)
+
+/*@
+   PCSyncILUSetRounds - Sets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - 0 to 10000, default 5
+
+   Options Database Key:
+.  -pc_syncilu_rounds <n> - the number of rounds
+
+   Level: intermediate
+
+   Notes:
+   The first pattern is that of the symbolic phase, with its levels of fill and its ordering, the first L and U are the
+   triangles of the matrix. A round adds candidates, which are the entries of L U, and those of the first pattern, that
+   the pattern lacks; it makes two sweeps (`PCSyncILUSetSweeps()`), of which the first one gives candidates their residuals
+   as values; it removes the smallest entries, so that `PCSyncILUSetFill()` holds, and sweeps again. In the end come the
+   sweeps of `PCSyncILUSetSweeps()`, on the pattern that was found. A round that finds nothing to add is the last one, and
+   one after which the threshold has hardly changed, see `PCSyncILUSetRoundsTolerance()`.
+
+   What counts as the size of an entry (i,j), with s_ij the entry of U, or of L times the pivot, is |s_ij| over the square
+   root of |d_i d_j|, with the pivots d: the same for L and for U, and for a matrix whose rows and columns are scaled
+   alike. In the document it is the absolute value of the entry of L or U. Entries of a row or column whose pivot is zero or
+   no number stay. A symmetric matrix has a symmetric pattern; it is the upper triangle that decides with incomplete
+   Cholesky factorization.
+
+   The pattern depends on the values: each factorization finds it anew, beginning with the first one, so that the factor
+   depends on the matrix alone, and not on what was factored before. Where the pattern comes out as it was, the plan of
+   the triangular solves stays. With 0 rounds the pattern stays that is there: set it after a factorization, and later ones
+   of new values take sweeps alone, as `SYNCILU_UPDATE_PARILU`, from the triangles of the matrix.
+
+   The search makes its sweeps with the shift of MAT_SHIFT_INBLOCKS, and without any other one: a pivot that is rejected
+   changes the shift of the last sweeps, which then begin with the triangles of the matrix, and not the pattern.
+
+   Patterns are the same on the host, with any number of threads, and on a GPU, though these round differently: sizes are
+   compared with 5 digits. (Unless one comes as close as their rounding to where 5 digits change.) There is no relaxation, no
+   Eisenstat's trick, no -pc_syncilu_check, and no matrix of type baij with blocks of several rows.
+
+   Takes effect at the next factorization.
+
+   References:
+   H. Anzt, E. Chow, J. Dongarra, ParILUT - a new parallel threshold ILU factorization, SIAM J. Sci. Comput. 40 (2018); H.
+   Anzt et al., ParILUT - a parallel threshold ILU for GPUs, IPDPS 2019.
+
+
+.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetUpdate()`, `PCSyncILUSetFill()`, `PCSyncILUGetRounds()`, `MatSyncILUSetRounds()`
+@*/
+PC_SETTER(Rounds, PetscInt, Int)
+
+/*@
+   PCSyncILUGetRounds - Gets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetRounds()` or the option
+
+   Level: intermediate
+
+.seealso: `PCSyncILUSetRounds()`
+@*/
+PC_GETTER(Rounds, PetscInt)
+
+/*@
+   MatSyncILUSetRounds - Sets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - 0 to 10000, default 5
+
+   Options Database Key:
+.  -pc_syncilu_rounds <n> - the number of rounds
+
+   Level: intermediate
+
+   Note:
+   See `PCSyncILUSetRounds()`.
+
+.seealso: `PCSyncILUSetRounds()`, `MatSyncILUGetRounds()`
+@*/
+MAT_SETTER(Rounds, PetscInt, Int)
+
+/*@
+   MatSyncILUGetRounds - Gets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetRounds()`, `PCSyncILUSetRounds()` or the option
+
+   Level: intermediate
+
+.seealso: `MatSyncILUSetRounds()`
+@*/
+MAT_GETTER(Rounds, PetscInt)
+
+/*@
+   PCSyncILUSetRoundsTolerance - Sets when `SYNCILU_UPDATE_PARILUT` makes no more rounds
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+-  value - 0 to 1, default 0: only when there is nothing to add
+
+   Options Database Key:
+.  -pc_syncilu_rounds_tolerance <t> - the tolerance
+
+   Level: advanced
+
+   Notes:
+   The threshold of a round is the size of the smallest entries that it leaves. No other round comes where it has changed
+   by no more than this, relative to itself, since the round before.
+
+   Takes effect at the next factorization.
+
+
+.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`, `PCSyncILUGetRoundsTolerance()`, `MatSyncILUSetRoundsTolerance()`
+@*/
+PC_SETTER(RoundsTolerance, PetscReal, Real)
+
+/*@
+   PCSyncILUGetRoundsTolerance - Gets when `SYNCILU_UPDATE_PARILUT` makes no more rounds
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, `PCSYNCILU`, or `PCILU` or `PCICC` with solver type syncilu
+
+   Output Parameter:
+.  value - as set by `PCSyncILUSetRoundsTolerance()` or the option
+
+   Level: advanced
+
+.seealso: `PCSyncILUSetRoundsTolerance()`
+@*/
+PC_GETTER(RoundsTolerance, PetscReal)
+
+/*@
+   MatSyncILUSetRoundsTolerance - Sets when `SYNCILU_UPDATE_PARILUT` makes no more rounds, for a factored matrix
+
+   Logically Collective
+
+   Input Parameters:
++  F     - a factored matrix of `MATSOLVERSYNCILU`
+-  value - 0 to 1, default 0: only when there is nothing to add
+
+   Options Database Key:
+.  -pc_syncilu_rounds_tolerance <t> - the tolerance
+
+   Level: advanced
+
+   Note:
+   See `PCSyncILUSetRoundsTolerance()`.
+
+.seealso: `PCSyncILUSetRoundsTolerance()`, `MatSyncILUGetRoundsTolerance()`
+@*/
+MAT_SETTER(RoundsTolerance, PetscReal, Real)
+
+/*@
+   MatSyncILUGetRoundsTolerance - Gets when `SYNCILU_UPDATE_PARILUT` makes no more rounds, of a factored matrix
+
+   Not Collective
+
+   Input Parameter:
+.  F - a factored matrix of `MATSOLVERSYNCILU`
+
+   Output Parameter:
+.  value - as set by `MatSyncILUSetRoundsTolerance()`, `PCSyncILUSetRoundsTolerance()` or the option
+
+   Level: advanced
+
+.seealso: `MatSyncILUSetRoundsTolerance()`
+@*/
+MAT_GETTER(RoundsTolerance, PetscReal)
+
+/*@
+   PCSyncILUSetSweeps - Sets the number of sweeps of `SYNCILU_UPDATE_PARILU` and `SYNCILU_UPDATE_PARILUT`
 
    Logically Collective
 
@@ -1075,6 +1342,9 @@ MAT_GETTER(Relax, PetscReal)
    divided by the diagonal, and zero where there is fill. Each factorization begins with them, also one of new
    values in the same pattern. (In the Crout form, which divides U in the place of L, an iterate is the one of Anzt
    et al. with all of its entries computed from the iterate before.)
+
+   The sweeps of `SYNCILU_UPDATE_PARILUT` come after its rounds, on the pattern that these have found, and begin with
+   the L and U that they have left (`PCSyncILUSetRounds()`).
 
    All entries of a sweep may be computed at the same time, other than those of an exact factorization, which is
    what the sweeps converge to: after as many as the longest chain of entries that depend on each other has, they
@@ -1480,7 +1750,7 @@ MAT_GETTER(Symmetric, PetscBool)
    factorization of a pattern, as far as `PCSyncILUSetUpdate()` and `PCSyncILUSetSolve()` leave them to the
    library. What takes the least for a factorization and 20 applications stays; the view says which strategies
    these are, and -info gives all times. That takes as long as some ten setups, and the memory of two. The host
-   has one way of each.
+   has one way of each, and nothing is tried on the pattern that `SYNCILU_UPDATE_PARILUT` finds.
 
    Results are the same up to rounding. They may differ from run to run where two strategies are equally fast,
    since strategies round differently.

@@ -4,8 +4,8 @@
 #include "syncilu_impl.h"
 
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
-const char *const SyncILUUpdates[]  = {"auto", "shared", "vect",   "adapt",         "parallel",        "levelset", "list",
-                                       "bsr",  "struct", "parilu", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
+const char *const SyncILUUpdates[]  = {"auto", "shared", "vect",   "adapt",   "parallel",      "levelset",        "list",
+                                       "bsr",  "struct", "parilu", "parilut", "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
 const char *const SyncILUSolves[]   = {"auto", "csr",    "mr",     "hyb",          "levelset",       "ell", "cluster",
                                        "bsr",  "struct", "jacobi", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
@@ -21,7 +21,7 @@ static PetscErrorCode CheckBackend(SyncILUBackend v)
 static PetscErrorCode CheckUpdate(SyncILUUpdate v)
 {
   PetscFunctionBegin;
-  PetscCheck(v >= SYNCILU_UPDATE_AUTO && v <= SYNCILU_UPDATE_PARILU, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_update: no such strategy %d",
+  PetscCheck(v >= SYNCILU_UPDATE_AUTO && v <= SYNCILU_UPDATE_PARILUT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_update: no such strategy %d",
              (int)v);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -73,6 +73,27 @@ static PetscErrorCode CheckSweepsAsynchronous(PetscBool v)
 {
   (void)v;
   return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CheckFill(PetscReal v)
+{
+  PetscFunctionBegin;
+  PetscCheck(v > 0.0 && v <= 1e6, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_fill: %g is not positive, or beyond 1e6", (double)v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckRounds(PetscInt v)
+{
+  PetscFunctionBegin;
+  PetscCheck(v >= 0 && v <= 10000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_rounds: %" PetscInt_FMT " is not between 0 and 10000", v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckRoundsTolerance(PetscReal v)
+{
+  PetscFunctionBegin;
+  PetscCheck(v >= 0.0 && v <= 1.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_rounds_tolerance: %g is not between 0 and 1", (double)v);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckResidual(PetscBool v)
@@ -142,7 +163,7 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
 {
   PetscBool flg, prefetch = (PetscBool)(s->prefetch != PETSC_BOOL3_FALSE);
   PetscInt  n, count = 4, grid[] = {s->grid[0], s->grid[1], s->grid[2], s->grid[3]};
-  PetscReal relax;
+  PetscReal x;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "SyncILU options");
@@ -181,18 +202,34 @@ PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems PetscOptionsObje
     PetscCall(CheckThreads(n));
     s->threads = n;
   }
-  PetscCall(PetscOptionsReal("-pc_syncilu_relax", "Dropped fill is added times this to the diagonal", "PCSyncILUSetRelax", s->relax, &relax, &flg));
+  PetscCall(PetscOptionsReal("-pc_syncilu_relax", "Dropped fill is added times this to the diagonal", "PCSyncILUSetRelax", s->relax, &x, &flg));
   if (flg) {
-    PetscCall(CheckRelax(relax));
-    s->relax = relax;
+    PetscCall(CheckRelax(x));
+    s->relax = x;
   }
-  PetscCall(PetscOptionsInt("-pc_syncilu_sweeps", "Sweeps of parilu", "PCSyncILUSetSweeps", s->sweeps, &n, &flg));
+  PetscCall(PetscOptionsReal("-pc_syncilu_fill", "parilut: entries of L and U over those of the matrix", "PCSyncILUSetFill", s->fill, &x, &flg));
+  if (flg) {
+    PetscCall(CheckFill(x));
+    s->fill = x;
+  }
+  PetscCall(PetscOptionsInt("-pc_syncilu_rounds", "parilut: rounds in which the pattern is found", "PCSyncILUSetRounds", s->rounds, &n, &flg));
+  if (flg) {
+    PetscCall(CheckRounds(n));
+    s->rounds = n;
+  }
+  PetscCall(PetscOptionsReal("-pc_syncilu_rounds_tolerance", "parilut: change of the threshold after which no round comes", "PCSyncILUSetRoundsTolerance",
+                             s->tolerance, &x, &flg));
+  if (flg) {
+    PetscCall(CheckRoundsTolerance(x));
+    s->tolerance = x;
+  }
+  PetscCall(PetscOptionsInt("-pc_syncilu_sweeps", "Sweeps of parilu and parilut", "PCSyncILUSetSweeps", s->sweeps, &n, &flg));
   if (flg) {
     PetscCall(CheckSweeps(n));
     s->sweeps = n;
   }
-  PetscCall(PetscOptionsBool("-pc_syncilu_sweeps_asynchronous", "Sweeps of parilu in place, on a GPU", "PCSyncILUSetSweepsAsynchronous", s->asynchronous,
-                             &s->asynchronous, NULL));
+  PetscCall(PetscOptionsBool("-pc_syncilu_sweeps_asynchronous", "Sweeps of parilu and parilut in place, on a GPU", "PCSyncILUSetSweepsAsynchronous",
+                             s->asynchronous, &s->asynchronous, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_residual", "Compute the norm of A - LU on the pattern", "PCSyncILUSetResidual", s->residual, &s->residual, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_symmetric", "Incomplete Cholesky factorization", "PCSyncILUSetSymmetric", s->symmetric, &s->symmetric, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_tune", "Time strategies on the matrix, and keep the best", "PCSyncILUSetTune", s->tune, &s->tune, NULL));
@@ -222,6 +259,8 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
                                    s->solve_block_size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with parilu: sweeps %" PetscInt_FMT ", asynchronous %s; residual %s\n", s->sweeps,
                                    PetscBools[s->asynchronous], PetscBools[s->residual]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "asked for with parilut: fill %g, rounds %" PetscInt_FMT ", tolerance %g\n", (double)s->fill, s->rounds,
+                                   (double)s->tolerance));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,6 +324,9 @@ PetscErrorCode SyncILUSettingsView(const SyncILUSettings *s, PetscViewer viewer)
   X(SolveBlockSize, PetscInt, solve_block_size) \
   X(Threads, PetscInt, threads) \
   X(Relax, PetscReal, relax) \
+  X(Fill, PetscReal, fill) \
+  X(Rounds, PetscInt, rounds) \
+  X(RoundsTolerance, PetscReal, tolerance) \
   X(Sweeps, PetscInt, sweeps) \
   X(SweepsAsynchronous, PetscBool, asynchronous) \
   X(Residual, PetscBool, residual) \

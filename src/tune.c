@@ -176,6 +176,10 @@ PetscErrorCode SyncILUTune(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPi
     PetscCall(PetscStrncpy(e->tuning, "no, the host has one way", sizeof(e->tuning)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (e->settings.update == SYNCILU_UPDATE_PARILUT) { /* candidates are planned from the matrix */
+    PetscCall(PetscStrncpy(e->tuning, "no, parilut has a pattern of its own", sizeof(e->tuning)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));
   e->pending = PETSC_FALSE; /* it goes with the plan */
   PetscCall(PetscMalloc2(e->n, &b, e->n, &x));

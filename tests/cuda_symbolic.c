@@ -1,5 +1,5 @@
 static char help[] = "The symbolic phase on a device against that of the host: the ordering bmc row by row, permuted patterns, levels of fill,\n\
-diagonals that are missing.\n\
+diagonals that are missing, patterns that are searched for.\n\
   -small  few rows, for a device that is none\n\n";
 
 #include "check.h"
@@ -407,6 +407,93 @@ static PetscErrorCode TestGrids(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A pattern that is searched for in a matrix on the device is the host's, whichever memory the rows and the values are in. */
+static PetscErrorCode TestSearch(const char *pattern, PetscInt n, PetscRandom rand)
+{
+  Mat             A;
+  Case            c;
+  SyncILUCSR      device;
+  SyncILUSettings settings;
+  SyncILUEngine   host, e;
+  PetscScalar    *x;
+  PetscInt        row;
+  PetscBool       taken;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix(pattern, n, rand, &A));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+  PetscCall(CSRUpload(&c.csr, &device));
+  PetscCall(PetscMalloc1(c.ld, &x));
+  SyncILUSettingsInitialize(&settings);
+  settings.update  = SYNCILU_UPDATE_PARILUT;
+  settings.fill    = 1.5;
+  settings.rounds  = 2;
+  settings.sweeps  = 2;
+  settings.backend = SYNCILU_BACKEND_HOST;
+  PetscCall(EngineCreate(&settings, &c, &host));
+  PetscCall(EngineFactorUnshifted(host, &c.csr, NULL, c.piv.zeropivot));
+  PetscCall(SyncILUEngineSolve(host, SYNCILU_NOTRANS, 1, c.b, c.ld, c.x[0], c.ld, PETSC_MEMTYPE_HOST));
+  settings.backend = SYNCILU_BACKEND_CUDA;
+  for (int k = 0; k < 4; k++) {
+    PetscCall(EngineAdopt(&settings, &c.csr, k / 2 ? &device : NULL, &taken, &e));
+    for (int run = 0; run < 2; run++) {
+      PetscCall(EngineFactorUnshifted(e, &c.csr, (k + run) % 2 ? &device : NULL, c.piv.zeropivot));
+      PetscCall(SyncILUEngineSolve(e, SYNCILU_NOTRANS, 1, c.b, c.ld, x, c.ld, PETSC_MEMTYPE_HOST));
+      row = SolutionFirstDifference(c.n, x, c.x[0], 1e-11);
+      CHECK(taken && e->pattern.nl == host->pattern.nl && e->pattern.nu == host->pattern.nu && row == c.n,
+            "%s, memories %d, run %d: %" PetscInt_FMT " and %" PetscInt_FMT " entries, on the host %" PetscInt_FMT " and %" PetscInt_FMT "; row %" PetscInt_FMT
+            " of the solution differs",
+            pattern, k, run, e->pattern.nl, e->pattern.nu, host->pattern.nl, host->pattern.nu, row);
+    }
+    PetscCall(SyncILUEngineDestroy(&e));
+  }
+  PetscCall(SyncILUEngineDestroy(&host));
+  PetscCall(PetscFree(x));
+  PetscCall(CSRFree(&device));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the device has too little memory for a search, auto searches on the host, and who asked for the device is told. */
+static PetscErrorCode TestShortage(SyncILUBackend backend, PetscRandom rand)
+{
+  Mat             A;
+  Case            c;
+  SyncILUSettings settings;
+  SyncILUEngine   e;
+  MatFactorInfo   info;
+  Hoard           h;
+  PetscErrorCode  ierr;
+  PetscBool       taken;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("5pt:100x90", 0, rand, &A));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+  SyncILUSettingsInitialize(&settings);
+  settings.backend = backend;
+  settings.update  = SYNCILU_UPDATE_PARILUT;
+  settings.rounds  = 2;
+  PetscCall(EngineAdopt(&settings, &c.csr, NULL, &taken, &e));
+  CHECK(e->ops->device, "%s: planned on backend %s", SyncILUBackends[backend], SyncILUBackends[e->ops->backend]);
+  PetscCall(HoardTake(0, &h, &taken));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = c.piv.zeropivot;
+  QUIETLY(ierr, EngineFactor(e, &c.csr, NULL, &info));
+  PetscCall(HoardFree(&h));
+  if (!taken) printf("  shortage of memory: not tested, there is too much\n");
+  else if (backend == SYNCILU_BACKEND_AUTO)
+    CHECK(!ierr && !e->ops->device && e->status.row < 0 && e->search.rounds == 2, "auto: error %d, on backend %s", (int)ierr,
+          e->ops ? SyncILUBackends[e->ops->backend] : "none");
+  else
+    CHECK(ierr == PETSC_ERR_GPU_RESOURCE && strstr(check_message, "-pc_syncilu_update parilut: out of memory") && !e->ops, "%s: error %d: %s",
+          SyncILUBackends[backend], (int)ierr, check_message);
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt rows[] = {0, 1, 33, 90, 3000}, sizes[] = {1, 2, 7, 32, 4000};
@@ -444,6 +531,11 @@ int main(int argc, char **argv)
   }
   PetscCall(TestLeft(rand));
   PetscCall(TestSolves(rand));
+  PetscCall(TestSearch("27pt", small ? 64 : 8000, rand));
+  PetscCall(TestSearch("random", small ? 150 : 8000, rand));
+  PetscCall(TestSearch("triangles", small ? 200 : 30000, rand));
+  if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
+  if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();
   failed = CheckReport("cuda_symbolic");

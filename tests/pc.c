@@ -97,7 +97,7 @@ static PetscErrorCode TestFaces(void)
 {
   const char *const ways[] = {"-pc_type syncilu", "-pc_type ilu -pc_factor_mat_solver_type syncilu"};
   const char *const
-                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 5 -pc_syncilu_solve_block_size 1 -pc_syncilu_grid 6,6,6 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_sweeps 7 -pc_syncilu_sweeps_asynchronous true -pc_syncilu_residual true -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
+                    flags   = "-pc_syncilu_backend host -pc_syncilu_update vect -pc_syncilu_prefetch false -pc_syncilu_vector_size 8 -pc_syncilu_analysis alap -pc_syncilu_solve mr -pc_syncilu_solve_sweeps 5 -pc_syncilu_solve_block_size 1 -pc_syncilu_grid 6,6,6 -pc_syncilu_threads 2 -pc_syncilu_relax 0.25 -pc_syncilu_fill 1.5 -pc_syncilu_rounds 4 -pc_syncilu_rounds_tolerance 0.125 -pc_syncilu_sweeps 7 -pc_syncilu_sweeps_asynchronous true -pc_syncilu_residual true -pc_syncilu_symmetric true -pc_syncilu_tune true -pc_syncilu_check true";
   const char *const lines[] = {"backend: host (asked for)",
                                "update vect",
                                "prefetch FALSE",
@@ -113,15 +113,16 @@ static PetscErrorCode TestFaces(void)
                                "rows by level (alap)",
                                "symmetric TRUE",
                                "symmetric: one triangle is factored",
+                               "fill 1.5, rounds 4, tolerance 0.125",
                                "sweeps 7",
                                "asynchronous TRUE",
                                "residual TRUE",
                                "residual: ",
                                "tune TRUE",
                                "tuned: no, the host has one way"};
-  const char *const names[] = {"backend",      "update",           "prefetch", "vector_size", "analysis",         "solve",
-                               "solve_sweeps", "solve_block_size", "threads",  "relax",       "sweeps",           "sweeps_asynchronous",
-                               "residual",     "symmetric",        "tune",     "check",       "grid nx,ny,nz,dof"};
+  const char *const names[] = {"backend",   "update", "prefetch", "vector_size",      "analysis",         "solve",  "solve_sweeps",        "solve_block_size",
+                               "threads",   "relax",  "fill",     "rounds",           "rounds_tolerance", "sweeps", "sweeps_asynchronous", "residual",
+                               "symmetric", "tune",   "check",    "grid nx,ny,nz,dof"};
   const char *const files[] = {"src/setters.c", "src/matsyncilu.c"};
   Problem           p;
   char             *text;
@@ -134,7 +135,7 @@ static PetscErrorCode TestFaces(void)
       KSP             ksp;
       PC              pc;
       Mat             F;
-      char            options[512];
+      char            options[768];
       PetscInt        its;
       SyncILUBackend  backend;
       SyncILUUpdate   update;
@@ -142,8 +143,8 @@ static PetscErrorCode TestFaces(void)
       SyncILUSolve    solve;
       PetscBool       check, tune, symmetric, asynchronous, residual;
       PetscBool3      prefetch;
-      PetscInt        size, threads, sweeps, solve_sweeps, block, grid[4];
-      PetscReal       relax;
+      PetscInt        size, threads, sweeps, solve_sweeps, block, rounds, grid[4];
+      PetscReal       relax, fill, tolerance;
 
       if (set) {
         PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
@@ -162,6 +163,9 @@ static PetscErrorCode TestFaces(void)
         PetscCall(PCSyncILUSetGrid(pc, 6, 6, 6, 1));
         PetscCall(PCSyncILUSetThreads(pc, 2));
         PetscCall(PCSyncILUSetRelax(pc, 0.25));
+        PetscCall(PCSyncILUSetFill(pc, 1.5));
+        PetscCall(PCSyncILUSetRounds(pc, 4));
+        PetscCall(PCSyncILUSetRoundsTolerance(pc, 0.125));
         PetscCall(PCSyncILUSetSweeps(pc, 7));
         PetscCall(PCSyncILUSetSweepsAsynchronous(pc, PETSC_TRUE));
         PetscCall(PCSyncILUSetResidual(pc, PETSC_TRUE));
@@ -188,6 +192,9 @@ static PetscErrorCode TestFaces(void)
           PetscCall(MatSyncILUGetGrid(F, &grid[0], &grid[1], &grid[2], &grid[3]));
           PetscCall(MatSyncILUGetThreads(F, &threads));
           PetscCall(MatSyncILUGetRelax(F, &relax));
+          PetscCall(MatSyncILUGetFill(F, &fill));
+          PetscCall(MatSyncILUGetRounds(F, &rounds));
+          PetscCall(MatSyncILUGetRoundsTolerance(F, &tolerance));
           PetscCall(MatSyncILUGetSweeps(F, &sweeps));
           PetscCall(MatSyncILUGetSweepsAsynchronous(F, &asynchronous));
           PetscCall(MatSyncILUGetResidual(F, &residual));
@@ -206,6 +213,9 @@ static PetscErrorCode TestFaces(void)
           PetscCall(PCSyncILUGetGrid(pc, &grid[0], &grid[1], &grid[2], &grid[3]));
           PetscCall(PCSyncILUGetThreads(pc, &threads));
           PetscCall(PCSyncILUGetRelax(pc, &relax));
+          PetscCall(PCSyncILUGetFill(pc, &fill));
+          PetscCall(PCSyncILUGetRounds(pc, &rounds));
+          PetscCall(PCSyncILUGetRoundsTolerance(pc, &tolerance));
           PetscCall(PCSyncILUGetSweeps(pc, &sweeps));
           PetscCall(PCSyncILUGetSweepsAsynchronous(pc, &asynchronous));
           PetscCall(PCSyncILUGetResidual(pc, &residual));
@@ -225,6 +235,8 @@ static PetscErrorCode TestFaces(void)
               ways[way], set, mat, grid[0], grid[1], grid[2]);
         CHECK(threads == 2, "%s set %d mat %d: threads %" PetscInt_FMT, ways[way], set, mat, threads);
         CHECK(relax == 0.25, "%s set %d mat %d: relax %g", ways[way], set, mat, (double)relax);
+        CHECK(fill == 1.5 && rounds == 4 && tolerance == 0.125, "%s set %d mat %d: fill %g, rounds %" PetscInt_FMT ", tolerance %g", ways[way], set, mat,
+              (double)fill, rounds, (double)tolerance);
         CHECK(sweeps == 7, "%s set %d mat %d: sweeps %" PetscInt_FMT, ways[way], set, mat, sweeps);
         CHECK(asynchronous == PETSC_TRUE, "%s set %d mat %d: asynchronous %d", ways[way], set, mat, (int)asynchronous);
         CHECK(residual == PETSC_TRUE, "%s set %d mat %d: residual %d", ways[way], set, mat, (int)residual);

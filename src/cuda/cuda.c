@@ -67,7 +67,7 @@ static PetscErrorCode Tile(Plan *plan)
 }
 
 /* The plan, once the pattern is there. */
-static PetscErrorCode PlanStrategies(SyncILUEngine e)
+PetscErrorCode PlanStrategies(SyncILUEngine e)
 {
   CUDA                *d    = (CUDA *)e->data;
   Plan                *plan = &d->plan;
@@ -140,6 +140,22 @@ static PetscErrorCode PlanPattern(SyncILUEngine e, const SyncILUCSR *A, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All that was planned from the pattern, and the pattern itself. */
+PetscErrorCode ForgetStrategies(CUDA *d)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorizationDestroy(&d->factorization));
+  for (int k = 3; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
+  PetscCall(PlanRelease(&d->plan, &d->xmemory, 0));
+  PetscCall(PlanDestroy(&d->plan));
+  PetscCall(PetscFree3(d->values.l, d->values.u, d->values.dinv));
+  d->xsize                = 0;
+  d->values.generation    = UNKNOWN;
+  d->eisenstat.generation = UNKNOWN;
+  d->why[0]               = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Destroy_CUDA(SyncILUEngine e)
 {
   CUDA *d = (CUDA *)e->data;
@@ -148,14 +164,11 @@ static PetscErrorCode Destroy_CUDA(SyncILUEngine e)
   PetscFunctionBegin;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanEnter(&d->plan, &before));
-  PetscCall(FactorizationDestroy(&d->factorization));
-  for (int k = 3; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
-  PetscCall(PlanRelease(&d->plan, &d->xmemory, 0));
   PetscCall(PlanRelease(&d->plan, &d->stage_memory, 0));
-  PetscCall(PlanDestroy(&d->plan));
+  PetscCall(DeviceMemoryRelease(&d->start.memory, d->plan.stream, 0));
+  PetscCall(ForgetStrategies(d));
   PetscCall(DeviceSettle(d->plan.stream));
   PetscCall(DeviceLeave(before));
-  PetscCall(PetscFree3(d->values.l, d->values.u, d->values.dinv));
   PetscCall(PetscFree(e->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,7 +217,7 @@ static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUCSR *A, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static SyncILUDevicePivoting Pivoting(const SyncILUPivoting *piv, PetscBool symmetric)
+SyncILUDevicePivoting DevicePivoting(const SyncILUPivoting *piv, PetscBool symmetric)
 {
   SyncILUDevicePivoting p = {.type      = SYNCILU_PIVOT_REJECT,
                              .zeropivot = (double)piv->zeropivot,
@@ -251,7 +264,7 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
 
 static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
-  const SyncILUDevicePivoting p    = Pivoting(piv, e->settings.symmetric);
+  const SyncILUDevicePivoting p    = DevicePivoting(piv, e->settings.symmetric);
   CUDA                       *d    = (CUDA *)e->data;
   Plan                       *plan = &d->plan;
   Factorization              *f    = &d->factorization;
@@ -467,6 +480,7 @@ const SyncILUBackendOps SyncILUCUDAOps = {.backend     = SYNCILU_BACKEND_CUDA,
                                           .excess      = Excess_CUDA,
                                           .updates     = Updates_CUDA,
                                           .residual    = Residual_CUDA,
+                                          .search      = Search_CUDA,
                                           .factor      = Factor_CUDA,
                                           .solve       = Solve_CUDA,
                                           .half        = Half_CUDA,

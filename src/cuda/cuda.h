@@ -143,6 +143,9 @@ struct _Plan {
   /* W and U' on the pattern, where a strategy keeps them */
   void    *crout;
   PetscInt crout_generation;
+  /* the same, which the next factorization by sweeps begins with; NULL: with the matrix */
+  void        *guess;
+  DeviceMemory guess_memory;
   /* 0, 1: of the triangular solves; 2: of planning and factorizations */
   unsigned long long *ticket;
   unsigned long long *fingerprint; /* of the last matrix on the device that was asked for */
@@ -190,6 +193,14 @@ PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
 
 /* symbolic.c: the symbolic phase; bmc.c: an ordering of its own. */
 
+/* Rows on the device: those of a matrix, or made there. */
+typedef struct {
+  int        n, nnz;
+  const int *ptr, *col;
+  int       *diag; /* once they were looked through */
+} DeviceRows;
+
+PETSC_INTERN PetscErrorCode PlanFill(Plan *, const DeviceRows *, int, int *, DeviceMemory *, DeviceRows *);
 PETSC_INTERN PetscErrorCode PlanSymbolic(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscInt, SyncILUBlocks *);
 
@@ -471,23 +482,31 @@ typedef struct {
     PetscInt     generation;
   } values;
   struct {
+    DeviceRows   rows; /* of the symbolic phase, once a search for another pattern has begun */
+    DeviceMemory memory;
+  } start;
+  struct {
     double  *d, *e;      /* see kernels/eisenstat.h; not for solves with SolveOps.diagonal */
     PetscInt generation; /* for which these are */
   } eisenstat;
   char why[192]; /* it solves in another way than the usual one, or the one that is asked for */
 } CUDA;
 
-PETSC_INTERN PetscErrorCode MakeStage(CUDA *, size_t);
-PETSC_INTERN PetscErrorCode ResetSolves(CUDA *);
-PETSC_INTERN PetscErrorCode CroutUpdate(CUDA *, DeviceMemory *);
-PETSC_INTERN PetscBool      Reorder_CUDA(PetscInt, PetscInt64, const PetscInt[2], double[2]);
-PETSC_INTERN PetscErrorCode Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
-PETSC_INTERN PetscErrorCode Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
-PETSC_INTERN PetscErrorCode Excess_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
-PETSC_INTERN PetscErrorCode Updates_CUDA(SyncILUEngine, PetscInt64 *);
-PETSC_INTERN PetscErrorCode Residual_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
-PETSC_INTERN PetscErrorCode Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
-PETSC_INTERN PetscErrorCode View_CUDA(SyncILUEngine, PetscViewer);
+PETSC_INTERN PetscErrorCode        PlanStrategies(SyncILUEngine);
+PETSC_INTERN PetscErrorCode        ForgetStrategies(CUDA *);
+PETSC_INTERN PetscErrorCode        Search_CUDA(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUSearch *);
+PETSC_INTERN SyncILUDevicePivoting DevicePivoting(const SyncILUPivoting *, PetscBool);
+PETSC_INTERN PetscErrorCode        MakeStage(CUDA *, size_t);
+PETSC_INTERN PetscErrorCode        ResetSolves(CUDA *);
+PETSC_INTERN PetscErrorCode        CroutUpdate(CUDA *, DeviceMemory *);
+PETSC_INTERN PetscBool             Reorder_CUDA(PetscInt, PetscInt64, const PetscInt[2], double[2]);
+PETSC_INTERN PetscErrorCode        Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
+PETSC_INTERN PetscErrorCode        Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
+PETSC_INTERN PetscErrorCode        Excess_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
+PETSC_INTERN PetscErrorCode        Updates_CUDA(SyncILUEngine, PetscInt64 *);
+PETSC_INTERN PetscErrorCode        Residual_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);
+PETSC_INTERN PetscErrorCode        Statistics_CUDA(SyncILUEngine, SyncILUStatistics *);
+PETSC_INTERN PetscErrorCode        View_CUDA(SyncILUEngine, PetscViewer);
 
 /* eisenstat.c: one triangular solve alone, and what is made of both. */
 

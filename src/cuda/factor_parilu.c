@@ -1,6 +1,6 @@
 /*
    Update strategy parilu: sweeps over all entries, each a launch. It is not exact, and taken where it is asked for
-   alone.
+   alone; so is parilut, which has the same sweeps on a pattern that was searched for (parilut.c).
 
    W and U' of an iterate are on the pattern, in two places that sweeps write in turns: the last one writes where
    strategies of the solves look for them. Asynchronous sweeps work in that one place.
@@ -64,7 +64,7 @@ static PetscErrorCode Factor_Parilu(Factorization *f, const SyncILUDeviceValues 
 {
   Plan              *plan     = f->plan;
   void              *place[2] = {plan->crout, ((const Parilu *)f->data)->other};
-  const PetscInt     sweeps   = plan->settings->sweeps;
+  const PetscInt     sweeps = plan->settings->sweeps, first = plan->guess ? 1 : 0;
   SyncILUDeviceSweep s;
 
   PetscFunctionBegin;
@@ -77,16 +77,20 @@ static PetscErrorCode Factor_Parilu(Factorization *f, const SyncILUDeviceValues 
   s.piv          = *piv;
   s.status       = status;
   PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, 0, NULL, 0, NULL, plan->stream));
-  for (PetscInt sweep = 0; sweep <= sweeps; sweep++) { /* the first one is the guess */
+  if (plan->guess && s.asynchronous) CallCUDA(cudaMemcpyAsync(place[0], plan->guess, (size_t)plan->nnz * plan->size, cudaMemcpyDeviceToDevice, plan->stream));
+  for (PetscInt sweep = first; sweep <= sweeps; sweep++) { /* the first one makes the guess, unless there is one */
     const int to = s.asynchronous ? 0 : (int)((sweeps - sweep) % 2);
 
     s.from = sweep ? place[s.asynchronous ? 0 : 1 - to] : NULL;
+    if (plan->guess && sweep == first && !s.asynchronous) s.from = plan->guess;
     s.to   = place[to];
     s.work = place[s.asynchronous ? 1 : to];
     s.last = sweep == sweeps;
     PlanLaunch(SyncILUKernelSweep(plan->type, s, plan->stream));
   }
   PetscCall(PlanRestorePattern(plan, &s.pattern));
+  PetscCall(PlanRelease(plan, &plan->guess_memory, 0)); /* attempts with a shift begin with the matrix */
+  plan->guess        = NULL;
   factor->w.values.a = factor->u.values.a = plan->crout;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,3 +107,5 @@ static PetscErrorCode View_Parilu(const Factorization *f, PetscViewer viewer)
 
 const FactorOps SyncILUFactorPariluOps =
   {.type = SYNCILU_UPDATE_PARILU, .name = "parilu", .inexact = PETSC_TRUE, .create = Create_Parilu, .factor = Factor_Parilu, .view = View_Parilu};
+const FactorOps SyncILUFactorParilutOps =
+  {.type = SYNCILU_UPDATE_PARILUT, .name = "parilut", .inexact = PETSC_TRUE, .create = Create_Parilu, .factor = Factor_Parilu, .view = View_Parilu};

@@ -26,6 +26,7 @@ PetscErrorCode PlanDestroy(Plan *plan)
   PetscCall(PlanForgetStencil(plan));
   PetscCall(DeviceMemoryRelease(&plan->scratch, plan->stream, 0));
   PetscCall(DeviceMemoryRelease(&plan->memory, plan->stream, 0));
+  PetscCall(DeviceMemoryRelease(&plan->guess_memory, plan->stream, 0));
   if (plan->done) CallCUDA(cudaEventDestroy(plan->done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

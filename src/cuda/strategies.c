@@ -20,23 +20,15 @@ const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,
                                              NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
-  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps;
+  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps, SyncILUFactorParilutOps;
 
 /*
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,
-                                               &SyncILUFactorDiagonalOps,
-                                               &SyncILUFactorBsrOps,
-                                               &SyncILUFactorListOps,
-                                               &SyncILUFactorAdaptOps,
-                                               &SyncILUFactorVectOps,
-                                               &SyncILUFactorSharedOps,
-                                               &SyncILUFactorParallelOps,
-                                               &SyncILUFactorLevelsetOps,
-                                               &SyncILUFactorPariluOps,
-                                               NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,   &SyncILUFactorDiagonalOps, &SyncILUFactorBsrOps,     &SyncILUFactorListOps,
+                                               &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,  &SyncILUFactorParallelOps,
+                                               &SyncILUFactorLevelsetOps, &SyncILUFactorPariluOps,   &SyncILUFactorParilutOps, NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)

@@ -6,14 +6,7 @@
 #include "../../kernels/pattern.h"
 #include "../../kernels/symbolic.h"
 
-/* The rows of a matrix on the device, or made there from its entries. */
-typedef struct {
-  int        n, nnz;
-  const int *ptr, *col;
-  int       *diag; /* once they were looked through */
-} Rows;
-
-static PetscErrorCode LookThrough(Plan *plan, Rows *m)
+static PetscErrorCode LookThrough(Plan *plan, DeviceRows *m)
 {
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->n * sizeof(int), &m->diag));
@@ -22,7 +15,7 @@ static PetscErrorCode LookThrough(Plan *plan, Rows *m)
 }
 
 /* Whether the pattern of rows that were looked through is symmetric; not if diagonals are missing. */
-static PetscErrorCode IsSymmetric(Plan *plan, const Rows *m, PetscBool *symmetric)
+static PetscErrorCode IsSymmetric(Plan *plan, const DeviceRows *m, PetscBool *symmetric)
 {
   const int                  mark = plan->scratch.n;
   const SyncILUDevicePattern p    = {.n = m->n, .ptr = m->ptr, .col = m->col, .diag = m->diag};
@@ -40,7 +33,7 @@ static PetscErrorCode IsSymmetric(Plan *plan, const Rows *m, PetscBool *symmetri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows from the keys of their entries, into arrays that are there. */
+/* DeviceRows from the keys of their entries, into arrays that are there. */
 static PetscErrorCode FromKeys(Plan *plan, int n, int nnz, unsigned long long *key, int *ptr, int *col)
 {
   const int mark = plan->scratch.n, bits = SyncILUBits(n);
@@ -56,7 +49,7 @@ static PetscErrorCode FromKeys(Plan *plan, int n, int nnz, unsigned long long *k
 }
 
 /* The rows of the transpose, in scratch. */
-static PetscErrorCode Transpose(Plan *plan, const Rows *m, Rows *t)
+static PetscErrorCode Transpose(Plan *plan, const DeviceRows *m, DeviceRows *t)
 {
   unsigned long long *key;
   int                *ptr, *col, mark;
@@ -77,7 +70,7 @@ static PetscErrorCode Transpose(Plan *plan, const Rows *m, Rows *t)
 }
 
 /* The ordering that the engine makes itself, of rows that were looked through. */
-static PetscErrorCode MakeOrdering(Plan *plan, const Rows *m, SyncILUBlocks *blocks)
+static PetscErrorCode MakeOrdering(Plan *plan, const DeviceRows *m, SyncILUBlocks *blocks)
 {
   const int          mark  = plan->scratch.n;
   SyncILUDeviceGraph graph = {
@@ -103,7 +96,7 @@ static PetscErrorCode MakeOrdering(Plan *plan, const Rows *m, SyncILUBlocks *blo
   if (!pays) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(IsSymmetric(plan, m, &symmetric));
   if (!symmetric) {
-    Rows t;
+    DeviceRows t;
 
     PlanCall(Transpose(plan, m, &t));
     graph.sides  = 2;
@@ -119,7 +112,7 @@ static PetscErrorCode MakeOrdering(Plan *plan, const Rows *m, SyncILUBlocks *blo
    Brings rows into the ordering of the plan. Missing diagonals are added, and counted in *added; with added
    NULL they stay missing. If final, the rows p are the pattern of the plan; else they are in scratch.
 */
-static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscInt *added, Rows *p)
+static PetscErrorCode Permute(Plan *plan, const DeviceRows *m, PetscBool final, PetscInt *added, DeviceRows *p)
 {
   const size_t        n = (size_t)m->n;
   int                 missing, mark, *ptr = (int *)plan->pattern.ptr, *col, *inverse[2] = {NULL, NULL}, *diagonal;
@@ -164,7 +157,7 @@ static PetscErrorCode Permute(Plan *plan, const Rows *m, PetscBool final, PetscI
 }
 
 /*
-   Searches for the fill of all rows. Rows for which the table of a warp is too small are searched for again,
+   Searches for the fill of all rows. DeviceRows for which the table of a warp is too small are searched for again,
    with a larger one, at last with tables in memory, which grow from round to round.
 */
 static PetscErrorCode SearchFill(Plan *plan, SyncILUDeviceFill f)
@@ -223,8 +216,22 @@ static PetscErrorCode CountFill(Plan *plan, SyncILUDeviceFill *f, PetscInt64 *en
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the plan from levels of fill in the rows of p. */
-static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
+/*
+   PlanFill - adds levels of fill to rows
+
+   Not Collective
+
+   Input Parameters:
++  plan   - the plan, whose counts are those of the rows
+.  p      - the rows, with ascending columns and all diagonals
+.  levels - of fill
+.  ptr    - where the new rows begin is put
+-  memory - the list that gets their columns
+
+   Output Parameter:
+.  q - the rows with their fill
+*/
+PetscErrorCode PlanFill(Plan *plan, const DeviceRows *p, int levels, int *ptr, DeviceMemory *memory, DeviceRows *q)
 {
   const int         mark = plan->scratch.n, bits = SyncILUBits(p->n);
   SyncILUDeviceFill f[2] = {
@@ -233,7 +240,7 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
   PetscInt64          entries[2] = {0, 0}, nnz;
   PetscBool           symmetric;
   unsigned long long *key;
-  int                *zero, *count;
+  int                *col, *zero, *count;
 
   PetscFunctionBegin;
   PlanCall(IsSymmetric(plan, p, &symmetric));
@@ -241,7 +248,7 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
   f[0].both = symmetric;
   if (symmetric) entries[0] *= 2;
   else {
-    Rows t;
+    DeviceRows t;
 
     PlanCall(Transpose(plan, p, &t));
     f[1]      = f[0];
@@ -252,8 +259,7 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
   }
   nnz = entries[0] + entries[1] + p->n;
   PlanCall(PlanCheckSize(plan, p->n, nnz));
-  PlanCall(PlanAllocCopied(plan, (size_t)nnz * sizeof(int), &plan->columns));
-  plan->nnz = (int)nnz;
+  PlanCall(PlanAlloc(plan, memory, (size_t)nnz * sizeof(int), &col));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)nnz * sizeof(*key), &key));
   for (int k = 0; k < (symmetric ? 1 : 2); k++) {
     f[k].key = key + (k ? entries[0] : 0);
@@ -263,8 +269,25 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
   CallCUDA(cudaMemsetAsync(zero, 0, ((size_t)p->n + 1) * sizeof(int), plan->stream));
   count = zero + p->n;
   PlanLaunch(SyncILUKernelDiagonalKeys(p->n, bits, zero, key + entries[0] + entries[1], count, plan->stream));
-  PlanCall(FromKeys(plan, p->n, (int)nnz, key, (int *)plan->pattern.ptr, plan->columns));
+  PlanCall(FromKeys(plan, p->n, (int)nnz, key, ptr, col));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  q->n   = p->n;
+  q->nnz = (int)nnz;
+  q->ptr = ptr;
+  q->col = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the plan from levels of fill in the rows of p. */
+static PetscErrorCode Fill(Plan *plan, const DeviceRows *p, int levels)
+{
+  DeviceRows q;
+
+  PetscFunctionBegin;
+  PlanCall(PlanFill(plan, p, levels, (int *)plan->pattern.ptr, &plan->memory, &q));
+  plan->copied += (PetscInt64)plan->memory.piece[plan->memory.n - 1].bytes;
+  plan->columns = (int *)q.col;
+  plan->nnz     = q.nnz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,10 +297,10 @@ static PetscErrorCode Fill(Plan *plan, Rows *p, int levels)
 */
 PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, PetscBool *regular)
 {
-  const int levels = (int)PetscMin(e->fill.levels, SYNCILU_FILL_LEVELS + 1);
-  PetscInt  added  = 0;
-  Rows      m, p;
-  int      *ptr;
+  const int  levels = (int)PetscMin(e->fill.levels, SYNCILU_FILL_LEVELS + 1);
+  PetscInt   added  = 0;
+  DeviceRows m, p;
+  int       *ptr;
 
   PetscFunctionBegin;
   *regular = PETSC_FALSE;

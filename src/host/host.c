@@ -70,6 +70,8 @@ typedef struct {
   PetscScalar    *sums;  /* a block of numbers for each of so many threads, where blocks are larger than FIXED */
   PetscInt        threads;
   PetscInt        levels[2], width[2]; /* of L and U, -1 until wanted */
+  SyncILUPattern  start;               /* of the symbolic phase, without ordering, once another pattern was searched for */
+  SyncILUIterate  found;               /* on the pattern that was found, for the next factorization; NULL: none */
 } Host;
 
 static PetscInt Threads(const SyncILUSettings *s)
@@ -330,15 +332,17 @@ static void FactorHalfRelaxed(const FactorJob *job, const PetscInt *order, Petsc
 static FactorFunction *const factor_half[2]            = {FactorHalf, FactorHalfRelaxed};
 static FactorFunction *const factor_rows[2][FIXED + 1] = {BLOCK_SIZES_TABLE(Factor), BLOCK_SIZES_TABLE(FactorRelaxed)};
 
-/* By sweeps; of a half the transpose is made as above. */
+/* By sweeps, from the iterate of a search where there is one; of a half the transpose is made as above. */
 static PetscErrorCode Sweeps(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt threads, SyncILUStatus *status)
 {
-  Host                 *h = (Host *)e->data;
-  const SyncILUPattern *p = &e->pattern;
+  Host                 *h  = (Host *)e->data;
+  const SyncILUPattern *p  = &e->pattern;
+  const SyncILUIterate  to = {.l = h->lval, .u = h->uval, .dinv = h->dinv, .d = h->d};
 
   PetscFunctionBegin;
   if (e->settings.asynchronous) PetscCall(PetscInfo(NULL, "Sweeps are synchronous on the host: asynchronous ones are for a GPU\n"));
-  PetscCall(SyncILUHostSweeps(p, h->UT.map, A, piv, threads, h->lval, h->uval, h->dinv, h->d, status));
+  PetscCall(SyncILUHostSweeps(p, h->UT.map, A, piv, threads, h->found.dinv ? &h->found : NULL, piv->sweeps, PETSC_TRUE, &to, status));
+  PetscCall(SyncILUIterateDestroy(&h->found)); /* attempts with a shift begin with the matrix */
   if (!p->half) PetscFunctionReturn(PETSC_SUCCESS);
   if (threads > 1 && !h->lval) PetscCall(PetscMalloc1(p->nl, &h->lval));
   for (PetscInt k = 0; k < p->nl && h->lval; k++) h->lval[k] = h->uval[h->UT.map[k]];
@@ -928,18 +932,13 @@ static PetscErrorCode SplitUpper_Host(SyncILUEngine e, const SyncILUCSR *A, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Plan_Host(SyncILUEngine e, const SyncILUCSR *A, PetscBool *needpattern)
+/* What depends on the pattern. */
+static PetscErrorCode Prepare(SyncILUEngine e)
 {
+  Host                 *h = (Host *)e->data;
   const SyncILUPattern *p = &e->pattern;
-  Host                 *h;
 
   PetscFunctionBegin;
-  if (A) {
-    *needpattern = PETSC_TRUE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscNew(&h));
-  e->data      = h;
   h->L.ptr     = p->lptr;
   h->L.col     = p->lcol;
   h->L.forward = PETSC_TRUE;
@@ -956,12 +955,9 @@ static PetscErrorCode Plan_Host(SyncILUEngine e, const SyncILUCSR *A, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Destroy_Host(SyncILUEngine e)
+static PetscErrorCode Release(Host *h)
 {
-  Host *h = (Host *)e->data;
-
   PetscFunctionBegin;
-  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SyncILUTriangleDestroy(&h->L));
   PetscCall(SyncILUTriangleDestroy(&h->U));
   PetscCall(SyncILUTriangleDestroy(&h->LT));
@@ -974,7 +970,80 @@ static PetscErrorCode Destroy_Host(SyncILUEngine e)
   PetscCall(PetscFree(h->sums));
   PetscCall(PetscFree(h->sweeps));
   PetscCall(PetscFree(h->split));
+  h->works = h->swept = h->threads = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Plan_Host(SyncILUEngine e, const SyncILUCSR *A, PetscBool *needpattern)
+{
+  Host *h;
+
+  PetscFunctionBegin;
+  if (A) {
+    *needpattern = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&h));
+  e->data = h;
+  PetscCall(Prepare(e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy_Host(SyncILUEngine e)
+{
+  Host *h = (Host *)e->data;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Release(h));
+  PetscCall(SyncILUPatternDestroy(&h->start));
+  PetscCall(SyncILUIterateDestroy(&h->found));
   PetscCall(PetscFree(e->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SamePattern(const SyncILUPattern *p, const SyncILUPattern *q, PetscBool *same)
+{
+  PetscFunctionBegin;
+  *same = (PetscBool)(p->nl == q->nl && p->nu == q->nu);
+  if (*same) PetscCall(PetscArraycmp(p->lptr, q->lptr, p->n + 1, same));
+  if (*same) PetscCall(PetscArraycmp(p->uptr, q->uptr, p->n + 1, same));
+  if (*same) PetscCall(PetscArraycmp(p->lcol, q->lcol, p->nl, same));
+  if (*same) PetscCall(PetscArraycmp(p->ucol, q->ucol, p->nu, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every search begins with the pattern of the symbolic phase. What is prepared for the one found last may suit this one too. */
+static PetscErrorCode Search_Host(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUSearch *search)
+{
+  Host           *h     = (Host *)e->data;
+  SyncILUPattern *p     = &e->pattern, found;
+  SyncILUPattern  start = h->start.lptr ? h->start : *p;
+  PetscBool       same;
+
+  PetscFunctionBegin;
+  start.row    = p->row;
+  start.col    = p->col;
+  start.colinv = p->colinv;
+  PetscCall(SyncILUIterateDestroy(&h->found));
+  PetscCall(SyncILUHostSearch(&start, A, piv, &e->settings, Threads(&e->settings), &found, &h->found, search));
+  PetscCall(SamePattern(p, &found, &same));
+  if (!same) {
+    PetscCall(Release(h));
+    if (!h->start.lptr) h->start = *p;
+    else {
+      PetscCall(PetscFree(p->lptr));
+      PetscCall(PetscFree(p->lcol));
+      PetscCall(PetscFree(p->uptr));
+      PetscCall(PetscFree(p->ucol));
+    }
+    h->start.row = h->start.col = h->start.colinv = NULL; /* the ordering is the present pattern's */
+    *p                                            = found;
+    PetscCall(Prepare(e));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  found.row = found.col = found.colinv = NULL;
+  PetscCall(SyncILUPatternDestroy(&found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1012,6 +1081,7 @@ static PetscErrorCode Statistics_Host(SyncILUEngine e, SyncILUStatistics *s)
   s->threads = Threads(&e->settings);
   s->bytes += (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)s->nonzeros + (PetscInt64)e->n * (h->works + JACOBI_VECTORS * h->swept + (h->split ? 3 : 0)) +
                                                  (e->pattern.half ? e->n + (h->lval ? e->pattern.nl : 0) : 0) + (PetscInt64)h->threads * e->pattern.bs);
+  s->bytes += SyncILUPatternBytes(&h->start);
   s->bytes += SyncILUTriangleBytes(&h->L, n) + SyncILUTriangleBytes(&h->U, n) + SyncILUTriangleBytes(&h->LT, n) + SyncILUTriangleBytes(&h->UT, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1031,8 +1101,8 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "rows in numerical order, tickets end where the level falls\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "rows by level (%s)\n", SyncILUAnalyses[Order(&e->settings)]));
   if (SyncILUSweeps(&e->settings)) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: parilu, %ssweeps by rows with a dense work row a thread; solves: a thread a row\n",
-                                     e->pattern.half ? "symmetric, " : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %ssweeps by rows with a dense work row a thread; solves: a thread a row\n",
+                                     SyncILUUpdates[e->settings.update], e->pattern.half ? "symmetric, " : ""));
     PetscCall(PetscViewerASCIIPrintf(viewer, "sweeps: %" PetscInt_FMT ", synchronous%s\n", e->settings.sweeps,
                                      e->settings.asynchronous ? ": asynchronous ones are for a GPU" : ""));
   } else if (e->pattern.half)
@@ -1054,6 +1124,7 @@ const SyncILUBackendOps SyncILUHostOps = {.backend    = SYNCILU_BACKEND_HOST,
                                           .plan       = Plan_Host,
                                           .destroy    = Destroy_Host,
                                           .excess     = Excess_Host,
+                                          .search     = Search_Host,
                                           .factor     = Factor_Host,
                                           .residual   = SyncILUResidual,
                                           .solve      = Solve_Host,

@@ -13,19 +13,12 @@ enum {
   SEARCH = 32
 };
 
-/* An iterate: the lower part not yet divided by the pivots; of a half none, and the upper part is. */
-typedef struct {
-  PetscScalar *l, *u;
-  PetscScalar *dinv; /* reciprocals, zero where a row updates nothing */
-  PetscScalar *d;    /* pivots as they come; of a half those that dinv has reciprocals of */
-} Iterate;
-
 typedef struct {
   const SyncILUPattern  *p;
   const PetscInt        *map; /* of a half: where the values of the transpose stand */
   const SyncILUCSR      *A;
   const SyncILUPivoting *piv;
-  Iterate                from, to;
+  SyncILUIterate         from, to;
   PetscBool              guess, last;
 } Sweep;
 
@@ -184,7 +177,7 @@ static void SweepRows(const Sweep *s, PetscInt threads, Work *work)
 }
 
 /*
-   SyncILUHostSweeps - an attempt at the factorization by sweeps
+   SyncILUHostSweeps - sweeps from one iterate to another
 
    Not Collective
 
@@ -192,45 +185,43 @@ static void SweepRows(const Sweep *s, PetscInt threads, Work *work)
 +  p       - the pattern, without blocks
 .  map     - of a half: where in U the entries of its transpose stand
 .  A       - the matrix
-.  piv     - the number of sweeps, how pivots are judged, the shift of the diagonal
--  threads - on which the result does not depend
+.  piv     - how pivots are judged, the shift of the diagonal
+.  threads - on which the result does not depend
+.  from    - the iterate to begin with, which stays as it is; NULL: that of the matrix' triangles
+.  sweeps  - how many; 0: the iterate of the triangles
+-  last    - whether they end in a factor, whose L is divided by its pivots, and these are judged
 
    Output Parameters:
-+  lval   - the strictly lower part of L; not of a half
-.  uval   - the strictly upper part of U
-.  dinv   - the reciprocals of the pivots
-.  d      - the pivots, of a half alone
--  status - the first row whose pivot is rejected
++  to     - the last iterate; its d may be NULL where it is no half
+-  status - of a factor: the first row whose pivot is rejected
 */
 PetscErrorCode SyncILUHostSweeps(const SyncILUPattern *p, const PetscInt *map, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscInt threads,
-                                 PetscScalar *lval, PetscScalar *uval, PetscScalar *dinv, PetscScalar *d, SyncILUStatus *status)
+                                 const SyncILUIterate *from, PetscInt sweeps, PetscBool last, const SyncILUIterate *to, SyncILUStatus *status)
 {
-  const PetscInt n = p->n, nl = p->half ? 0 : p->nl;
-  Iterate        iterate[2] = {
-           {.l = lval, .u = uval, .dinv = dinv, .d = d}
-  };
-  PetscScalar *own;
-  Work        *work;
+  const PetscInt n = p->n, nl = p->half ? 0 : p->nl, first = from ? 1 : 0; /* the first one without `from` is the guess */
+  SyncILUIterate iterate[2] = {*to};
+  PetscScalar   *own;
+  Work          *work;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(nl, &iterate[1].l, p->nu, &iterate[1].u, n, &iterate[1].dinv, n, &iterate[1].d));
-  PetscCall(PetscMalloc1(p->half ? 0 : n, &own));
-  if (!p->half) iterate[0].d = own;
+  PetscCall(PetscMalloc1(to->d ? 0 : n, &own));
+  if (!to->d) iterate[0].d = own;
   PetscCall(PetscMalloc1(threads, &work));
   for (PetscInt t = 0; t < threads; t++) {
     SyncILUStatusReset(&work[t].found);
     PetscCall(PetscMalloc1(n, &work[t].w));
   }
-  for (PetscInt sweep = 0; sweep <= piv->sweeps; sweep++) { /* the first one is the guess, the last one ends in the factor's arrays */
-    const PetscInt to = (piv->sweeps - sweep) % 2;
+  for (PetscInt sweep = first; sweep <= sweeps; sweep++) { /* the last one ends in the arrays of `to` */
+    const PetscInt at = (sweeps - sweep) % 2;
     const Sweep    s  = {.p     = p,
                          .map   = map,
                          .A     = A,
                          .piv   = piv,
-                         .from  = iterate[1 - to],
-                         .to    = iterate[to],
+                         .from  = from && sweep == first ? *from : iterate[1 - at],
+                         .to    = iterate[at],
                          .guess = (PetscBool)(sweep == 0),
-                         .last  = (PetscBool)(sweep == piv->sweeps)};
+                         .last  = (PetscBool)(last && sweep == sweeps)};
 
     SweepRows(&s, threads, work);
   }

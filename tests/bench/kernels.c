@@ -157,6 +157,8 @@ static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vecto
     PetscCall(PetscEnumFind(names[k], part[k], value[k], &known));
     PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-strategies %s: no %s is called %s", text, what[k], part[k]);
   }
+  PetscCheck(s->settings.update != SYNCILU_UPDATE_PARILUT, PETSC_COMM_SELF, PETSC_ERR_SUP, "-strategies %s: there is no reference with the pattern it finds",
+             text);
   PetscCall(PetscStrToArrayDestroy(parts, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,7 +11,8 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank; or with -sweeps_table, on one rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
-  -only name,...      these preconditioners of the table alone; or \"syncilu jacobi\" and \"syncilu jacobi diagonal\", which are in it only then,\n\
+  -only name,...      these preconditioners of the table alone; or \"syncilu jacobi\" and \"syncilu jacobi diagonal\", \"syncilu levels 1\", \"parilu\",\n\
+                      \"parilut\", \"parilut rounds 3\", \"parilut fill 1\" and \"parilut jacobi\", which are in it only then,\n\
                       as are \"syncilu host\" and \"syncilu cuda\": their times by size, as of -poisson 8,12,16,20,24,28,32,40,50 -repeat 20, tell from how many rows on a GPU is worth it\n\
   -repeat n           rounds after the first, of which the median is shown; 0: the first one counts\n\
   -rtol r             relative tolerance of the solvers\n\
@@ -64,6 +65,12 @@ static const Preconditioner on_gpu[] = {
   {"syncilu auto/ell/alap",   {"pc_type syncilu", "pc_syncilu_solve ell", "pc_syncilu_analysis alap"},                           PETSC_FALSE},
   {"syncilu jacobi",          {"pc_type syncilu", "pc_syncilu_solve jacobi"},                                                    PETSC_TRUE },
   {"syncilu jacobi diagonal", {"pc_type syncilu", "pc_syncilu_solve jacobi", "pc_syncilu_solve_block_size 1"},                   PETSC_TRUE },
+  {"syncilu levels 1",        {"pc_type syncilu", "pc_factor_levels 1"},                                                         PETSC_TRUE },
+  {"parilu",                  {"pc_type syncilu", "pc_syncilu_update parilu"},                                                   PETSC_TRUE },
+  {"parilut",                 {"pc_type syncilu", "pc_syncilu_update parilut"},                                                  PETSC_TRUE },
+  {"parilut rounds 3",        {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_rounds 3"},                           PETSC_TRUE },
+  {"parilut fill 1",          {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_fill 1"},                             PETSC_TRUE },
+  {"parilut jacobi",          {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_solve jacobi"},                       PETSC_TRUE },
   {"syncilu host",            {"pc_type syncilu", "pc_syncilu_backend host"},                                                    PETSC_TRUE },
   {"syncilu cuda",            {"pc_type syncilu", "pc_syncilu_backend cuda"},                                                    PETSC_TRUE },
   {"ilu",                     {"pc_type ilu", cusparse},                                                                         PETSC_FALSE},
