@@ -246,7 +246,6 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
  /* four wide levels, and many narrow ones */
     {"lshape:40000",       PETSC_TRUE,  {"a cluster goes through faster, wide ones left to all", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
  /* unknowns of a point, on lines that are as many times longer */
-    {"pairs:40x32x24",     PETSC_FALSE, {"grid: 80 x 32 x 24 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                      },
     {"pairs:12x7x5",       PETSC_FALSE, {"grid: 24 x 7 x 5 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                      },
     {"triples:20x11",      PETSC_FALSE, {"grid: 60 x 11 x 1 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                     },
  /* asked for in vain */

@@ -153,21 +153,19 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
 -  why - the reason, as it was if there is none
 
    Note:
-   Rows that come in inodes may have a shorter way along lines, too. Where struct is asked for and does not fit, the reason stands in why.
+   Where struct is asked for and does not fit, the reason stands in why.
 */
 PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
   const PetscBool asked                      = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
-  const PetscBool inodes                     = (PetscBool)(*ops == &SyncILUSolveBsrOps);
   const int       mark                       = plan->scratch.n;
   char            unfit[sizeof(plan->unfit)] = "";
   PetscBool       pay                        = asked;
 
   PetscFunctionBegin;
-  if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && (inodes || *ops == &SyncILUSolveEllOps))))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && *ops == &SyncILUSolveEllOps))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveStructOps, unfit, sizeof(unfit)));
-  if (!asked && !unfit[0] && !plan->unfit[0]) PetscCall(PlanLinesPay(plan, inodes, &pay));
+  if (!asked && !unfit[0] && !plan->unfit[0]) PetscCall(PlanLinesPay(plan, &pay));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (plan->unfit[0]) PetscCall(PetscStrncpy(unfit, plan->unfit, sizeof(unfit)));
   plan->unfit[0] = 0; /* other strategies may have the memory that this one lacks */

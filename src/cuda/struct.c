@@ -614,19 +614,18 @@ PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
 
    Not Collective
 
-   Input Parameters:
-+  plan   - the plan, with its stencil
--  inodes - whether rows would go by inodes otherwise
+   Input Parameter:
+.  plan - the plan, with its stencil
 
    Output Parameter:
 .  pay - whether it does
 
    Note:
    The ways through all levels are compared: where lines are short, most of this one is from tile to tile, and a
-   cluster has a shorter one if levels are narrow. An inode's rows are on as many levels, which it goes through at once. Where rows have holes there may be fewer levels than on a grid
+   cluster has a shorter one if levels are narrow. Where rows have holes there may be fewer levels than on a grid
    without, as of many small grids together. The constants are in kernels/tuning.h.
 */
-PetscErrorCode PlanLinesPay(Plan *plan, PetscBool inodes, PetscBool *pay)
+PetscErrorCode PlanLinesPay(Plan *plan, PetscBool *pay)
 {
   const Stencil       *s       = plan->stencil;
   const double         entries = (double)plan->part[0] + (double)plan->part[1], padded = StencilLanes(s) * (1.0 + s->holes / PetscMax(1.0, entries));
@@ -644,8 +643,7 @@ PetscErrorCode PlanLinesPay(Plan *plan, PetscBool inodes, PetscBool *pay)
   }
   warps = PlanLevelWarps(plan, 0, (double)levels[0]);
   other = levels[0] * (warps > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * warps));
-  if (inodes) other = (double)levels[0] / plan->inode * SYNCILU_HOP_INODES;
-  *pay = (PetscBool)(StencilTime(s) <= other);
+  *pay  = (PetscBool)(StencilTime(s) <= other);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

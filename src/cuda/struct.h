@@ -22,7 +22,7 @@ struct _Stencil {
 
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
 PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[][2]);
-PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool, PetscBool *);
+PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool *);
 PETSC_INTERN PetscErrorCode StencilReason(const Plan *, char[], size_t);
 PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);
 PETSC_INTERN double         StencilTime(const Stencil *);
