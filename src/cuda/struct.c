@@ -4,11 +4,12 @@
 
    Several unknowns a point are rows of a line that is as many times longer, and their entries those of one stencil, of
    which each unknown lacks some: with two unknowns and 7 points L has 9, of which rows have 6 or 7; three unknowns and 5
-   points have 10. It takes three times the memory of inodes, which auto prefers. Where that is more than 13, inodes are the way (inodes.c, solve_bsr.c): a warp a
-   point, whose rows wait together. What these lack is the march: each level of points takes a hop through memory, about a
-   microsecond, where a step within a tile takes a tenth of it. A march by dense blocks would have a lane for a point
-   with all its unknowns, as it has several right-hand sides now. Its limit is shared memory: with 5 unknowns and 7 points
-   the coefficients of a step are 23 KB, so that buffers hold chunks of two or three steps and not of eight.
+   points have 10. That takes three times the memory of inodes (inodes.c, solve_bsr.c), a warp a point, whose rows wait
+   together: auto prefers these, and where there are more than 13 entries they are the only way. What they lack is the
+   march: each level of points takes a hop through memory, about a microsecond, where a step within a tile takes a tenth
+   to a quarter of it. A march by dense blocks would have a lane for a point with all its unknowns, as it has several
+   right-hand sides now. Its limit is shared memory: with 5 unknowns and 7 points the coefficients of a step are 23 KB, so
+   that buffers hold chunks of two or three steps and not of eight.
 
    Periodic directions are no stencil here: a line would depend on its own end, and tiles on each other in circles.
 */
