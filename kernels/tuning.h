@@ -117,8 +117,11 @@
 #define SYNCILU_NARROW_MOST        100
 
 /*
-   Rows of a level in the mean from which on auto factors one triangle of a symmetric matrix by lists. On an H200 that takes
-   0.90 of the time of both on 27 points a row (80^3, 924 rows a level), but 1.5 of it on triangles in RCM (220 rows a level).
+   Rows of a level in the mean from which on auto factors one triangle of a symmetric matrix by lists. On an H200, with an
+   earlier form of the kernel, refactorizations of one triangle and of both took 1.67 and 1.86 ms on 27 points a row (80^3,
+   924 rows a level, 8 lanes a row), 6.0 and 3.9 ms on triangles in RCM (220 rows a level, 4 lanes), and 0.33 and 0.29 ms
+   on 15pt_random:70x70x70 (9,800 rows a level), there with 4 lanes against 8. With equal lanes wide levels are not measured
+   yet.
 */
 #define SYNCILU_HALF_ROWS 500
 
