@@ -43,6 +43,54 @@ struct Places {
   }
 };
 
+/* Sorts numbers in shared memory, a power of two of them, by one warp (K. E. Batcher, AFIPS 1968). */
+__device__ __forceinline__ void sort_shared(int *key, int n)
+{
+  const int lane = threadIdx.x & 31;
+
+  for (int run = 2; run <= n; run *= 2) {
+    for (int step = run / 2; step; step /= 2) {
+      for (int k = lane; k < n / 2; k += 32) {
+        const int i = 2 * k - (k & (step - 1)), x = key[i], y = key[i + step];
+
+        if ((x > y) == !(i & run)) {
+          key[i]        = y;
+          key[i + step] = x;
+        }
+      }
+      __syncwarp(); /* the pairs of the next step are others */
+    }
+  }
+}
+
+/*
+   Calls outer(row, entry, place) and inner(row, entry, place, lane) for all entries of the block of this warp:
+   the number of the entry in its row, where it stands, and for an inner one the lane of its column.
+*/
+template <typename Outer, typename Inner>
+__device__ __forceinline__ void each_entry(const SyncILUDeviceBlocks &m, long long b, Outer outer, Inner inner)
+{
+  const int             lane = threadIdx.x & 31;
+  const SyncILUBlock    d    = m.block[b];
+  const SyncILUBlockRow r    = m.row[b * MOST + lane];
+  const int             i = row_of(d, m.down, lane), inners = __popc(r.inner);
+  Places                outers(d.outer, lane), own(d.inner, lane);
+
+  for (int w = width_of(d) - 1; w >= 0; w--) {
+    const bool     mine  = w < r.outer;
+    const unsigned place = outers.take(mine);
+
+    if (mine) outer(i, m.down ? inners + w : r.outer - 1 - w, place);
+  }
+  unsigned left = r.inner;
+  for (int k = 0; __any_sync(FULL, left != 0); k++, left &= left - 1) {
+    const bool     mine  = left != 0;
+    const unsigned place = own.take(mine);
+
+    if (mine) inner(i, m.down ? inners - 1 - k : r.outer + k, place, __ffs((int)left) - 1);
+  }
+}
+
 /* Inner entries of a block at most: lane l has those for lanes k < l, and they are kept by k, then l. */
 constexpr int INNER = MOST * (MOST - 1) / 2;
 

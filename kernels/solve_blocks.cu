@@ -49,34 +49,6 @@ __global__ void begins_kernel(int blocks, const int *__restrict__ outers, const 
   block[b].inner = (unsigned)inners[b];
 }
 
-/*
-   Calls outer(row, entry, place) and inner(row, entry, place, lane) for all entries of the block of this warp:
-   the number of the entry in its row, where it stands, and for an inner one the lane of its column.
-*/
-template <typename Outer, typename Inner>
-__device__ __forceinline__ void each_entry(const SyncILUDeviceBlocks &m, long long b, Outer outer, Inner inner)
-{
-  const int             lane = threadIdx.x & 31;
-  const SyncILUBlock    d    = m.block[b];
-  const SyncILUBlockRow r    = m.row[b * MOST + lane];
-  const int             i = row_of(d, m.down, lane), inners = __popc(r.inner);
-  Places                outers(d.outer, lane), own(d.inner, lane);
-
-  for (int w = width_of(d) - 1; w >= 0; w--) {
-    const bool     mine  = w < r.outer;
-    const unsigned place = outers.take(mine);
-
-    if (mine) outer(i, m.down ? inners + w : r.outer - 1 - w, place);
-  }
-  unsigned left = r.inner;
-  for (int k = 0; __any_sync(FULL, left != 0); k++, left &= left - 1) {
-    const bool     mine  = left != 0;
-    const unsigned place = own.take(mine);
-
-    if (mine) inner(i, m.down ? inners - 1 - k : r.outer + k, place, __ffs((int)left) - 1);
-  }
-}
-
 __global__ void block_columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, int *__restrict__ col)
 {
   const long long b = global_thread() / 32;
@@ -84,6 +56,51 @@ __global__ void block_columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlock
   if (b >= m.blocks) return;
   each_entry(
     m, b, [&](int i, int e, unsigned place) { col[place] = t.col[t.begin[i] + t.skip + e]; }, [](int, int, unsigned, int) {});
+}
+
+__global__ void __launch_bounds__(32)
+  collect_kernel(SyncILUDeviceBlocks m, int outers, int *__restrict__ list, int *__restrict__ count, unsigned short *__restrict__ need, int *most)
+{
+  __shared__ int key[SYNCILU_BLOCKS_OUTER];
+  const int      lane = threadIdx.x, b = blockIdx.x;
+  const unsigned begin = m.block[b].outer, end = b + 1 < m.blocks ? m.block[b + 1].outer : (unsigned)outers;
+  const int      n    = (int)(end - begin);
+  int            room = 1, columns = 0;
+
+  if (n > SYNCILU_BLOCKS_OUTER) {
+    if (lane) return;
+    count[b] = 0;
+    atomicMax(most, INT_MAX);
+    return;
+  }
+  while (room < n) room *= 2;
+  for (int k = lane; k < room; k += 32) key[k] = k < n ? m.col[begin + k] : INT_MAX;
+  __syncwarp(); /* all are there for the other lanes */
+  sort_shared(key, room);
+  for (int first = 0; first < n; first += 32) { /* the same numbers are neighbours; one of them stays */
+    const int      k = first + lane, own = k < n ? key[k] : 0;
+    const bool     stays = k < n && (k == 0 || key[k - 1] != own);
+    const unsigned all   = __ballot_sync(FULL, stays);
+
+    if (stays) list[begin + columns + __popc(all & ((1u << lane) - 1))] = own;
+    columns += __popc(all);
+  }
+  __syncwarp(); /* the list is there for all lanes, and the keys have been read */
+  for (int k = lane; k < columns; k += 32) key[k] = list[begin + k];
+  __syncwarp(); /* the keys are those of the list */
+  for (int k = lane; k < n; k += 32) need[begin + k] = (unsigned short)first_not_less(key, columns, m.col[begin + k]);
+  if (lane) return;
+  count[b] = columns;
+  atomicMax(most, columns);
+}
+
+__global__ void join_kernel(SyncILUDeviceBlocks m, const int *__restrict__ list, const int *__restrict__ needs, int *__restrict__ needed)
+{
+  const long long b = global_thread() / 32;
+
+  if (b >= m.blocks) return;
+  const int from = needs[b], count = needs[b + 1] - from;
+  for (int k = threadIdx.x & 31; k < count; k += 32) needed[from + k] = list[m.block[b].outer + k];
 }
 
 __global__ void columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, const int *__restrict__ diag, int *__restrict__ col)
@@ -132,14 +149,75 @@ __global__ void gather_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, V 
 }
 
 /*
-   First the outer entries are subtracted, OUTER of each row at a time. What a row waits for last is among its
+   Subtracts entries which stand side by side: count of them, by turns of the rows in these lanes, of which there are
+   few. Every lane has entries of one row alone, so that the sums of a row come together in the end.
+*/
+template <typename V, int R, typename Where>
+__device__ __forceinline__ void subtract_shared(const SyncILUDeviceBlocks &m, const Where &where, unsigned at, int count, unsigned rows, V *sum)
+{
+  constexpr int AT_ONCE = R > 1 ? SYNCILU_POLLS : 2 * SYNCILU_POLLS;
+  const int     lane = threadIdx.x & 31, turns = __popc(rows), lanes = 32 / turns * turns, own = __popc(rows & ((1u << lane) - 1));
+  V             part[R];
+
+#pragma unroll
+  for (int q = 0; q < R; q++) part[q] = V(0);
+  for (int e = lane < lanes ? lane : count; __any_sync(FULL, e < count); e += AT_ONCE * lanes) {
+    int c[AT_ONCE];
+    V   v[AT_ONCE], y[AT_ONCE][R];
+
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      const bool there = e + k * lanes < count;
+
+      c[k] = there ? m.col[at + e + k * lanes] : -1;
+      v[k] = there ? ((const V *)m.outer)[at + e + k * lanes] : V(0);
+    }
+    load_needed(where, c, y);
+    while (!all_have(y)) load_missing(where, c, y);
+#pragma unroll
+    for (int q = 0; q < R; q++) part[q] = subtract_entries(part[q], c, v, y, q);
+  }
+  for (int k = 0; k < lanes; k += turns) {
+#pragma unroll
+    for (int q = 0; q < R; q++) {
+      const V other = __shfl_sync(FULL, part[q], own + k);
+
+      if (rows >> lane & 1) sum[q] += other;
+    }
+  }
+}
+
+/*
+   Calls what(place, count, rows) for the first entries of a block with long rows: count of them from place on, of these
+   lanes' rows by turns. That is what rows have beyond SYNCILU_BLOCKS_ALONE entries, as long as at least two lanes can
+   share a row. Returns how many entries each row has left at most.
+*/
+template <typename What>
+__device__ __forceinline__ int each_long_part(unsigned place, int outer, int width, What what)
+{
+  while (width > SYNCILU_BLOCKS_ALONE) {
+    const unsigned rows = __ballot_sync(FULL, outer >= width);
+    const int      next = max(SYNCILU_BLOCKS_ALONE, __reduce_max_sync(FULL, outer >= width ? 0 : outer)), count = (width - next) * __popc(rows);
+
+    if (__popc(rows) > 16) break;
+    what(place, count, rows);
+    place += (unsigned)count;
+    width = next;
+  }
+  return width;
+}
+
+/*
+   First the outer entries are subtracted, OUTER of each row at a time; those of long rows before, by all lanes. What a row waits for last is among its
    last entries, and these are among the last OUTER of their rows in all lanes: so the last wait is one for the
    warp, and there is nothing to be loaded after it. Inner entries have been loaded and multiplied by the scale
    of their row before. Then the rows of the block are finished one after the other.
 
+   LONG: some blocks may have long rows.
+
    Progress: the blocks that are waited for have lower tickets.
 */
-template <typename V, int R, bool DOWN, int OUTER>
+template <typename V, int R, bool DOWN, int OUTER, bool LONG>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
 {
   __shared__ V kept[SYNCILU_BLOCK_SOLVE / 32][INNER];
@@ -157,18 +235,22 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
   const int             i     = row_of(d, DOWN, lane);
   const auto            where = in_memory<V, R>(s, m.n, group);
   V                     sum[R], scale = 1, v[OUTER], next_v[OUTER];
-  int                   c[OUTER], next_c[OUTER];
-  size_t                to = 0;
-  Places                outers(d.outer, lane);
+  int                   c[OUTER], next_c[OUTER], width = width_of(d);
+  unsigned              begin = d.outer;
+  size_t                to    = 0;
+  const bool            longs = LONG && width > SYNCILU_BLOCKS_ALONE;
+
+  if (longs) width = each_long_part(begin, r.outer, width, [&](unsigned place, int count, unsigned) { begin = place + (unsigned)count; });
+  Places outers(begin, lane);
 
   auto load = [&](int w, int *column, V *value) {
-    const bool     there = w >= 0 && w < r.outer; /* w is -1 where no row of the block has outer entries */
+    const bool     there = w >= 0 && w < (LONG ? min(r.outer, width) : r.outer); /* w is -1 where no row of the block has outer entries */
     const unsigned place = outers.take(there);
 
     *column = there ? m.col[place] : -1;
     *value  = there ? ((const V *)m.outer)[place] : V(0);
   };
-  int w = (width_of(d) + OUTER - 1) / OUTER * OUTER - 1; /* entries of each row that are left, less one */
+  int w = (width + OUTER - 1) / OUTER * OUTER - 1; /* entries of each row that are left, less one */
 #pragma unroll
   for (int k = 0; k < OUTER; k++) load(w - k, c + k, v + k);
 #pragma unroll
@@ -181,6 +263,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
   keep_inner(m, d, r, scale, own);
   const int ancestor = DOWN ? d.first + rows_of(d) - 1 + s.throttle : d.first - s.throttle;
   wait_for_ancestor(where.x + (ptrdiff_t)ancestor * R, s.throttle > 0 && ancestor >= 0 && ancestor < m.n);
+  if (longs)
+    (void)each_long_part(d.outer, r.outer, width_of(d),
+                         [&](unsigned place, int count, unsigned rows) { subtract_shared<V, R>(m, where, place, count, rows, sum); });
   for (; w >= 0; w -= OUTER) {
     V y[OUTER][R];
 
@@ -205,13 +290,111 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
   if (mine) where.publish(s, m.n, group, i, to, sum);
 }
 
-template <typename V, int R, int OUTER>
+/*
+   The same for one right-hand side, where the numbers that a block needs of others are collected first: each is asked for
+   once, neighbours by neighbouring lanes, all of them before the first product. Blocks on meshes need half as many as
+   they have entries, which are scattered.
+
+   Progress: as above.
+*/
+template <typename V, bool DOWN, int OUTER>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) collected_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
+{
+  constexpr int     POLLS = SYNCILU_POLLS;
+  __shared__ V      kept[SYNCILU_BLOCK_SOLVE / 32][INNER];
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int                                     lane = threadIdx.x & 31;
+  V *const own = kept[threadIdx.x / 32], *const x = (V *)shared + (size_t)(threadIdx.x / 32) * m.most;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)m.blocks) return;
+  const int             b    = DOWN ? m.blocks - 1 - (int)t : (int)t;
+  const SyncILUBlock    d    = m.block[b];
+  const SyncILUBlockRow r    = m.row[(size_t)b * MOST + lane];
+  const bool            mine = lane < rows_of(d);
+  const int             i = row_of(d, DOWN, lane), from = m.needs[b], end = m.needs[b + 1];
+  const auto            where = in_memory<V, 1>(s, m.n, 0);
+  V                     sum = 0, scale = 1, v[OUTER];
+  int                   c[OUTER], at[POLLS], w = width_of(d) - 1;
+  size_t                to = 0;
+  Places                outers(d.outer, lane);
+
+  auto find = [&](int h) {
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) at[k] = h + 32 * k < end ? m.needed[h + 32 * k] : -1;
+  };
+  auto load = [&]() { /* the next entries of each row; w: those that are left, less one */
+#pragma unroll
+                      for (int k = 0; k < OUTER; k++, w--) {
+                        const bool     there = w >= 0 && w < r.outer;
+                        const unsigned place = outers.take(there);
+
+                        c[k] = there ? m.need[place] : -1;
+                        v[k] = there ? ((const V *)m.outer)[place] : V(0);
+                      }
+  };
+  find(from + lane);
+  load();
+  if (mine) {
+    if (s.scale) scale = ((const V *)s.scale)[i];
+    to = out_place(s, i);
+    read_rhs<V, 1>(s, m.n, 0, i, rhs_place(s, i), &sum);
+  }
+  keep_inner(m, d, r, scale, own);
+  const int ancestor = DOWN ? d.first + rows_of(d) - 1 + s.throttle : d.first - s.throttle;
+  wait_for_ancestor(where.x + (ptrdiff_t)ancestor, s.throttle > 0 && ancestor >= 0 && ancestor < m.n);
+  for (int h = from + lane; __any_sync(FULL, h < end); h += 32 * POLLS) {
+    int now[POLLS];
+    V   y[POLLS][1];
+
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) now[k] = at[k];
+    load_needed(where, now, y);
+    find(h + 32 * POLLS);
+    while (!all_have(y)) load_missing(where, now, y);
+#pragma unroll
+    for (int k = 0; k < POLLS; k++)
+      if (now[k] >= 0) x[h - from + 32 * k] = y[k][0];
+  }
+  __syncwarp(); /* what other lanes have collected is there */
+  for (bool more = w > -1 - OUTER; more;) {
+    int last[OUTER];
+    V   value[OUTER];
+
+#pragma unroll
+    for (int k = 0; k < OUTER; k++) {
+      last[k]  = c[k];
+      value[k] = v[k];
+    }
+    more = w >= 0;
+    if (more) load();
+#pragma unroll
+    for (int k = 0; k < OUTER; k++) sum = subtract_product_if(last[k] >= 0, sum, value[k], last[k] >= 0 ? x[last[k]] : V(0));
+  }
+  sum *= scale;
+  finish_rows<V, 1>(r, own, &sum);
+  if (mine) where.publish(s, m.n, 0, i, to, &sum);
+}
+
+template <typename V, int OUTER>
+cudaError_t launch_collected(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
+{
+  const size_t   shared = (size_t)m.most * (SYNCILU_BLOCK_SOLVE / 32) * sizeof(V);
+  const unsigned grid   = blocks_of((Ticket)m.blocks);
+
+  if (m.down) collected_kernel<V, true, OUTER><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  else collected_kernel<V, false, OUTER><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  return cudaGetLastError();
+}
+
+template <typename V, int R, int OUTER, bool LONG>
 cudaError_t launch(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
 {
   const unsigned grid = blocks_of((Ticket)m.blocks * ((s.nrhs + R - 1) / R));
 
-  if (m.down) blocks_kernel<V, R, true, OUTER><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, s);
-  else blocks_kernel<V, R, false, OUTER><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, s);
+  if (m.down) blocks_kernel<V, R, true, OUTER, LONG><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, s);
+  else blocks_kernel<V, R, false, OUTER, LONG><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, s);
   return cudaGetLastError();
 }
 
@@ -233,6 +416,18 @@ cudaError_t SyncILUKernelBlockColumns(SyncILUDeviceTriangle t, SyncILUDeviceBloc
   LAUNCH(block_columns_kernel, 32ll * m.blocks, stream, t, m, col);
 }
 
+cudaError_t SyncILUKernelCollectColumns(SyncILUDeviceBlocks m, int outers, int *list, int *count, unsigned short *need, int *most, cudaStream_t stream)
+{
+  if (!m.blocks) return cudaSuccess;
+  collect_kernel<<<(unsigned)m.blocks, 32, 0, stream>>>(m, outers, list, count, need, most);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelJoinColumns(SyncILUDeviceBlocks m, const int *list, const int *needs, int *needed, cudaStream_t stream)
+{
+  LAUNCH(join_kernel, 32ll * m.blocks, stream, m, list, needs, needed);
+}
+
 cudaError_t SyncILUKernelColumnsOfBlocks(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, const int *diag, int *col, cudaStream_t stream)
 {
   LAUNCH(columns_kernel, 32ll * m.blocks, stream, t, m, diag, col);
@@ -250,11 +445,14 @@ cudaError_t SyncILUKernelValuesOfBlocks(SyncILUValueType type, SyncILUDeviceTria
   LAUNCH(gather_kernel<double>, 32ll * m.blocks, stream, t, m, (double *)val);
 }
 
-cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType type, SyncILUDeviceBlocks m, int many, SyncILUDeviceSolve s, cudaStream_t stream)
+cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType type, SyncILUDeviceBlocks m, int many, int longs, SyncILUDeviceSolve s, cudaStream_t stream)
 {
+  constexpr int FEW = SYNCILU_POLLS, MANY = 2 * SYNCILU_POLLS;
+
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!m.blocks || !s.nrhs) return cudaSuccess;
-  if (s.nrhs > 1) return launch<double, SYNCILU_RHS_BLOCK, SYNCILU_POLLS>(m, s, stream);
-  if (many) return launch<double, 1, 2 * SYNCILU_POLLS>(m, s, stream);
-  return launch<double, 1, SYNCILU_POLLS>(m, s, stream);
+  if (s.nrhs == 1 && m.most) return many ? launch_collected<double, MANY>(m, s, stream) : launch_collected<double, FEW>(m, s, stream);
+  if (s.nrhs > 1) return longs ? launch<double, SYNCILU_RHS_BLOCK, FEW, true>(m, s, stream) : launch<double, SYNCILU_RHS_BLOCK, FEW, false>(m, s, stream);
+  if (many) return longs ? launch<double, 1, MANY, true>(m, s, stream) : launch<double, 1, MANY, false>(m, s, stream);
+  return longs ? launch<double, 1, FEW, true>(m, s, stream) : launch<double, 1, FEW, false>(m, s, stream);
 }

@@ -417,16 +417,31 @@
 
 /*
    Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the
-   most entries of a row of L or U, through which a lane goes alone; and the mean entries of a row from
-   which on a lane waits for eight at a time instead of four: triangles take 0.75 of the time with four,
+   most entries of a row of L or U; how many of them, in other blocks, a lane goes through alone, while those that few
+   rows of a block have beyond that are shared by its warp; and the mean entries of a row from which on a lane
+   waits for eight at a time instead of four: triangles take 0.75 of the time with four,
    tetrahedra and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of
    by level 0.37 of the time (triangles, 7 entries a row of both), 0.17 and 0.23 (the same with one and two
    levels of fill, 11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and 72), 0.26 and 0.28 (elasticity,
    39, and with one level, 93).
 */
 #define SYNCILU_BLOCKS_ROWS    16
-#define SYNCILU_BLOCKS_LONGEST 256
+#define SYNCILU_BLOCKS_LONGEST 4096
+#define SYNCILU_BLOCKS_ALONE   64
 #define SYNCILU_BLOCKS_MEAN    5.0
+
+/*
+   Numbers of x in other blocks that the rows of a block need are collected in shared memory first, each once, where
+   there are so many rows that bytes bound the solve, and no block needs more of them or has more entries for them. On an
+   H200 a solve takes 0.85 of the time then on 3,000,000 rows of tetrahedra, but 1.07 on 300,000 of them and on 800,000
+   of triangles, 1.8 on elasticity of 200,000 rows, 2.4 on tetrahedra with a level of fill: what a row waits for last is
+   behind the waiting for all of the block.
+*/
+#if !defined(SYNCILU_BLOCKS_COLLECTED)
+  #define SYNCILU_BLOCKS_COLLECTED 2000000
+#endif
+#define SYNCILU_BLOCKS_NEEDS 256
+#define SYNCILU_BLOCKS_OUTER 2048
 
 /*
    Jacobi sweeps: entries of a lane that are loaded at the same time; and how many more entries than all others
@@ -434,6 +449,23 @@
 */
 #define SYNCILU_JACOBI_AT_ONCE 4
 #define SYNCILU_JACOBI_LONE    64
+
+/*
+   Factorization by blocks: what a block may need of other blocks, the rounds and the number of its updates. The plan
+   has room in shared memory for so much.
+*/
+#define SYNCILU_BLOCK_OUTSIDE 4096
+#define SYNCILU_BLOCK_ROUNDS  1024
+#define SYNCILU_BLOCK_UPDATES 65535
+
+/*
+   Bytes of shared memory beyond which a block has all warps of a thread block, and beyond which rows by level are
+   faster.
+*/
+#define SYNCILU_BLOCK_WIDE 12000
+#if !defined(SYNCILU_BLOCK_ROOM)
+  #define SYNCILU_BLOCK_ROOM 12000
+#endif
 
 /*
    Fill: the logarithm of the places in the table of a warp, which may meet three quarters as many rows on its

@@ -1,6 +1,7 @@
 static char help[] = "The symbolic phase on a device against that of the host: the ordering bmc row by row, permuted patterns, levels of fill,\n\
 diagonals that are missing, patterns that are searched for.\n\
-  -small  few rows, for a device that is none\n\n";
+  -small   few rows, for a device that is none\n\
+  -blocks  solves and factorizations by blocks alone\n\n";
 
 #include "check.h"
 #include "bmc.h"
@@ -310,19 +311,206 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
 
 static PetscErrorCode TestSolves(PetscRandom rand)
 {
-  const char *const patterns[] = {"5pt",    "7pt_random", "15pt",  "15pt_rcm", "27pt",        "elasticity", "triangles",
-                                  "random", "powerlaw",   "arrow", "blocks",   "tridiagonal", "densecolumn"};
+  const char *const patterns[] = {"5pt",      "7pt_random", "15pt",   "15pt_rcm",    "27pt",      "elasticity", "triangles",  "random",
+                                  "powerlaw", "arrow",      "blocks", "tridiagonal", "random200", "denserow",   "densecolumn"};
   const PetscInt    n          = small ? 400 : 20000;
   PetscInt          blocks     = 0;
 
   PetscFunctionBegin;
-  for (int p = 0; p < 13; p++) { /* a column of the last one is too long for a lane, when it is a row of a transpose */
+  for (int p = 0; p < 15; p++) { /* a column of the last one is a long row of a transpose */
     for (PetscInt levels = 0; levels < 2; levels++) {
-      if (levels && (p == 8 || p == 9)) continue; /* dense rows fill up */
-      for (PetscInt size = 5; size <= 32; size += 9) PetscCall(TestSolve(patterns[p], n, size, levels, rand, &blocks));
+      if (levels && (p == 8 || p == 9 || p == 12)) continue; /* dense rows fill up */
+      for (PetscInt size = small && p == 12 ? 32 : 5; size <= 32; size += 9) PetscCall(TestSolve(patterns[p], p % 3 ? n : n - 70, size, levels, rand, &blocks));
     }
   }
   CHECK(blocks > 30, "blocks in %" PetscInt_FMT " cases alone", blocks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors that are compared: the host's and the device's in the same ordering. */
+typedef struct {
+  SyncILUEngine e[2];
+  PetscInt      n, nl, nu;
+  PetscScalar  *before; /* what the device had the time before: L, U and the reciprocals of the pivots */
+} Factors;
+
+/* Whether a part of the factor has the host's values, to a part of the largest one. */
+static PetscReal Apart(PetscInt n, const PetscScalar *want, const PetscScalar *have)
+{
+  PetscReal most = 0.0, apart = 0.0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscReal d = PetscAbsScalar(want[k] - have[k]);
+
+    most = PetscMax(most, PetscAbsScalar(want[k]));
+    if (!(d <= apart)) apart = d; /* keeps a NaN */
+  }
+  return most > 0.0 ? apart / most : apart;
+}
+
+/* Factors and compares, where pivots are small within another tolerance; same: the device must have the bits of the time before. */
+static PetscErrorCode TestFactor(Factors *f, const SyncILUCSR *csr, MatFactorShiftType shift, PetscReal tolerance, PetscBool same, const char *what)
+{
+  const PetscScalar *value[2][3];
+  PetscScalar       *before[3] = {f->before, f->before + f->nl, f->before + f->nl + f->nu};
+  const PetscInt     count[3]  = {f->nl, f->nu, f->n};
+  MatFactorInfo      info;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.shifttype   = (PetscReal)shift;
+  info.shiftamount = 1e-2;
+  info.zeropivot   = 1e-12;
+  for (int k = 0; k < 2; k++) PetscCall(EngineFactor(f->e[k], csr, NULL, &info));
+  CHECK(f->e[0]->status.row == f->e[1]->status.row && f->e[0]->attempts == f->e[1]->attempts && f->e[0]->status.shifted == f->e[1]->status.shifted,
+        "%s, shift %s: row %" PetscInt_FMT " rejected, %" PetscInt_FMT " attempts, %" PetscInt_FMT " shifted, on the host %" PetscInt_FMT ", %" PetscInt_FMT
+        ", %" PetscInt_FMT,
+        what, MatFactorShiftTypes[shift], f->e[1]->status.row, f->e[1]->attempts, f->e[1]->status.shifted, f->e[0]->status.row, f->e[0]->attempts,
+        f->e[0]->status.shifted);
+  if (f->e[0]->status.row >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) PetscCall((*f->e[k]->ops->values)(f->e[k], &value[k][0], &value[k][1], &value[k][2]));
+  if (tolerance > 1e-12) { /* a pivot may be so small that the next ones hang on rounding */
+    PetscReal growth = 0.0;
+
+    for (PetscInt k = 0; k < f->nl; k++) growth = PetscMax(growth, PetscAbsScalar(value[0][0][k]));
+    for (PetscInt k = 0; k < f->n; k++) growth = PetscMax(growth, PetscAbsScalar(value[0][2][k]));
+    if (!(growth < 1e4)) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int part = 0; part < 3; part++) {
+    const PetscReal apart = Apart(count[part], value[0][part], value[1][part]);
+    PetscBool       bits  = PETSC_TRUE;
+
+    CHECK(apart <= tolerance, "%s, shift %s: part %d of the factor differs by %g", what, MatFactorShiftTypes[shift], part, (double)apart);
+    if (same) PetscCall(PetscArraycmp(value[1][part], before[part], count[part], &bits));
+    CHECK(bits, "%s: part %d of the factor has other bits the second time", what, part);
+    PetscCall(PetscArraycpy(before[part], value[1][part], count[part]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Other values of the same pattern: a matrix that is dominant, but for as many zeros on its diagonal as are asked for. */
+static PetscErrorCode ChangeValues(const SyncILUCSR *csr, PetscInt zeros, PetscRandom rand, PetscScalar *a)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < csr->n; i++) {
+    PetscReal sum  = 1.0;
+    PetscInt  diag = -1;
+
+    for (PetscInt k = csr->i[i]; k < csr->i[i + 1]; k++) {
+      PetscCall(PetscRandomGetValue(rand, a + k));
+      if (csr->j[k] == i) diag = k;
+      else sum += PetscAbsScalar(a[k]);
+    }
+    if (diag >= 0) a[diag] = zeros && i % (csr->n / zeros + 1) == csr->n / zeros / 2 ? 0.0 : (i % 7 ? sum : -sum);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers that are none end in a rejected pivot, as on the host, also one with the bits of a sentinel. */
+static PetscErrorCode TestUndefined(Factors *f, const SyncILUCSR *csr, PetscScalar *a, const char *what)
+{
+  unsigned char bits[sizeof(PetscReal)];
+  PetscReal     bad[2];
+
+  PetscFunctionBegin;
+  memset(bits, 0xff, sizeof(bits));
+  memcpy(&bad[0], bits, sizeof(bits));
+  bad[1] = INFINITY;
+  for (int k = 0; k < 2; k++) {
+    const PetscInt    row = csr->n / 3, e = csr->i[row];
+    const PetscScalar good = a[e];
+    MatFactorInfo     info;
+
+    PetscCall(MatFactorInfoInitialize(&info));
+    info.zeropivot = 1e-12;
+    a[e]           = bad[k];
+    for (int side = 0; side < 2; side++) PetscCall(EngineFactor(f->e[side], csr, NULL, &info));
+    CHECK((f->e[0]->status.row < 0) == (f->e[1]->status.row < 0),
+          "%s with %g in row %" PetscInt_FMT ": row %" PetscInt_FMT " rejected, on the host %" PetscInt_FMT, what, (double)bad[k], row, f->e[1]->status.row,
+          f->e[0]->status.row);
+    a[e] = good;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The factorization by blocks: fresh values, the same bits again, shifts, numbers that are none, and relaxation that
+   is asked for after planning.
+*/
+static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks)
+{
+  const SyncILUFill        fill     = {levels, 0};
+  const MatFactorShiftType shifts[] = {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
+  Rows                     m;
+  Factors                  f;
+  Arrays                   arrays = {&m.csr, NULL};
+  SyncILUSource            source;
+  PetscScalar             *a;
+  PetscBool                by_blocks;
+  char                     what[160], view[4096];
+
+  PetscFunctionBegin;
+  PetscCall(RowsCreate(pattern, n, rand, PETSC_FALSE, &m));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "factor of %s, blocks of %" PetscInt_FMT ", %" PetscInt_FMT " levels", m.name, size, levels));
+  Watch("%s", what);
+  PetscCall(PetscMalloc1(m.csr.nnz, &a));
+  PetscCall(ChangeValues(&m.csr, 0, rand, a));
+  m.csr.a = a;
+  PetscCall(ArraysSource(&arrays, &source));
+  for (int k = 0; k < 2; k++) {
+    SyncILUSettings settings;
+
+    SyncILUSettingsInitialize(&settings);
+    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
+    settings.ordering   = SYNCILU_ORDERING_BMC;
+    settings.block_size = size;
+    PetscCall(SyncILUEngineCreate(&settings, m.csr.n, &source, NULL, NULL, fill, &f.e[k]));
+  }
+  f.n  = m.csr.n;
+  f.nl = f.e[0]->pattern.nl;
+  f.nu = f.e[0]->pattern.nu;
+  PetscCall(PetscMalloc1(f.nl + f.nu + f.n, &f.before));
+  PetscCall(EngineView(f.e[1], view, sizeof(view)));
+  by_blocks = CheckViewSays(view, "factorization", "blocks");
+  *blocks += by_blocks;
+  PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_FALSE, what));
+  PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_TRUE, what));
+  PetscCall(ChangeValues(&m.csr, 0, rand, a));
+  PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_FALSE, what));
+  PetscCall(ChangeValues(&m.csr, 3, rand, a));
+  for (int s = 0; s < 4; s++) PetscCall(TestFactor(&f, &m.csr, shifts[s], 1e-9, PETSC_FALSE, what));
+  PetscCall(ChangeValues(&m.csr, 0, rand, a));
+  PetscCall(TestUndefined(&f, &m.csr, a, what));
+  PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_FALSE, what));
+  for (int relaxed = 1; relaxed >= 0; relaxed--) {
+    for (int k = 0; k < 2; k++) f.e[k]->settings.relax = relaxed ? 0.9 : 0.0;
+    PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_FALSE, what));
+  }
+  PetscCall(EngineView(f.e[1], view, sizeof(view)));
+  CHECK(!CheckViewSays(view, "factorization", "blocks"), "%s: by blocks, after relaxation was asked for", what);
+  if (by_blocks) CHECK(CheckViewSays(view, "factorization", "not blocks, since it has no relaxation"), "%s: relaxation is not named", what);
+  for (int k = 0; k < 2; k++) PetscCall(SyncILUEngineDestroy(&f.e[k]));
+  PetscCall(PetscFree(f.before));
+  PetscCall(PetscFree(a));
+  PetscCall(RowsDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestBlockFactors(PetscRandom rand)
+{
+  const char *const patterns[] = {"5pt", "15pt_rcm", "27pt", "elasticity", "triangles", "random", "blocks", "random200", "densecolumn", "arrow"};
+  const PetscInt    n          = small ? 300 : 20000;
+  PetscInt          blocks     = 0;
+
+  PetscFunctionBegin;
+  for (int p = 0; p < 10; p++) {
+    for (PetscInt levels = 0; levels < 2; levels++) {
+      if (levels && p > 6) continue; /* dense rows fill up */
+      if (small && p == 7) continue; /* takes long where a device is none */
+      for (PetscInt size = 16; size <= 32; size += 16) PetscCall(TestBlockFactor(patterns[p], n, size, levels, rand, &blocks));
+    }
+  }
+  CHECK(blocks > 8, "by blocks in %" PetscInt_FMT " cases alone", blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -498,14 +686,16 @@ int main(int argc, char **argv)
 {
   const PetscInt rows[] = {0, 1, 33, 90, 3000}, sizes[] = {1, 2, 7, 32, 4000};
   PetscRandom    rand;
-  PetscBool      missing;
+  PetscBool      missing, blocks = PETSC_FALSE;
   int            failed;
 
   PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
   if (missing) return SKIPPED;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(TestGrids(rand));
-  for (int p = 0; GeneratePatterns[p]; p++) {
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
+  if (small) watch_seconds = 300; /* a device that is none is slow */
+  if (!blocks) PetscCall(TestGrids(rand));
+  for (int p = 0; GeneratePatterns[p] && !blocks; p++) {
     for (int r = 0; r < (small ? 4 : 5); r++) {
       for (int holes = 0; holes < 2; holes++) {
         Rows m;
@@ -529,13 +719,16 @@ int main(int argc, char **argv)
       }
     }
   }
-  PetscCall(TestLeft(rand));
+  if (!blocks) PetscCall(TestLeft(rand));
   PetscCall(TestSolves(rand));
-  PetscCall(TestSearch("27pt", small ? 64 : 8000, rand));
-  PetscCall(TestSearch("random", small ? 150 : 8000, rand));
-  PetscCall(TestSearch("triangles", small ? 200 : 30000, rand));
-  if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
-  if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
+  if (!blocks) {
+    PetscCall(TestSearch("27pt", small ? 64 : 8000, rand));
+    PetscCall(TestSearch("random", small ? 150 : 8000, rand));
+    PetscCall(TestSearch("triangles", small ? 200 : 30000, rand));
+    if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
+    if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
+  }
+  PetscCall(TestBlockFactors(rand));
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();
   failed = CheckReport("cuda_symbolic");

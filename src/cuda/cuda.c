@@ -237,9 +237,15 @@ static PetscErrorCode CompleteStatus(CUDA *d, SyncILUDevicePattern pattern, cons
   Plan                *plan = &d->plan;
   const Factorization *f    = &d->factorization;
   const void          *size = d->factor.w.values.a == v->a ? NULL : f->size;
+  const PetscBool      kept = (PetscBool)(plan->crout != NULL);
 
   PetscFunctionBegin;
+  if (d->factor.stored && !f->wrows.val && SyncILUPivotsRelative(p->type)) { /* the rows of W are wanted one by one */
+    PlanCall(PlanKeepCrout(plan, &plan->scratch));
+    PlanCall((*d->triangle[PART_L].ops->values)(&d->triangle[PART_L], plan->crout));
+  }
   PlanLaunch(SyncILUKernelStatus(plan->type, pattern, *v, f->wrows.val ? NULL : plan->crout, f->wrows, size, f->pivot, *p, d->status, plan->stream));
+  if (!kept) plan->crout = NULL; /* it is in scratch */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,6 +268,25 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Plans another factorization in the place of one that does not fit the settings any more. */
+static PetscErrorCode Replan(CUDA *d)
+{
+  Plan          *plan = &d->plan;
+  Factorization *f    = &d->factorization, other;
+
+  PetscFunctionBegin;
+  PetscCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &other));
+  if (plan->unfit[0]) {
+    PetscCall(FactorizationDestroy(&other));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  other.size = f->size; /* belongs to the plan */
+  plan->taken -= f->memory.bytes;
+  PetscCall(FactorizationDestroy(f));
+  *f = other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
   const SyncILUDevicePivoting p    = DevicePivoting(piv, e->settings.symmetric);
@@ -276,6 +301,7 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
   PetscFunctionBegin;
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   PlanCall(MakeRoom(d, Room(d)));
+  if (p.relax != 0.0 && f->ops->blocks) PlanCall(Replan(d)); /* it may have been set after planning */
   f->workspace = d->x[1];
   if (SyncILUPivotsRelative(p.type) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
   PlanCall(PlanGetPattern(plan, &pattern));

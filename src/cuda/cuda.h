@@ -276,7 +276,7 @@ typedef struct {
   const void       *d; /* pivots by rows */
   /* where their reciprocals already are, by positions of the triangle of L; NULL: nowhere */
   const void *inverse;
-  PetscBool   placed;     /* all of it is where the triangles want it, reciprocals too */
+  PetscBool   stored;     /* W and U' are in the storage of their triangles, also where that takes rows from elsewhere */
   PetscInt    generation; /* counts factorizations: whoever has another number has old values */
 } Factor;
 
@@ -353,10 +353,11 @@ PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
 
 /* solve_blocks.c: a triangle in blocks of successive rows, whose solves by block and Jacobi sweeps have the same storage. */
 
-PETSC_INTERN PetscErrorCode BlocksCreate(Triangle *, const int *, int, SyncILUDeviceBlocks *);
-PETSC_INTERN PetscErrorCode BlocksUpdate(Triangle *, const Factor *);
-PETSC_INTERN PetscErrorCode BlocksColumns(const Triangle *, int *);
-PETSC_INTERN PetscErrorCode BlocksValues(const Triangle *, void *);
+PETSC_INTERN PetscErrorCode             BlocksCreate(Triangle *, const int *, int, SyncILUDeviceBlocks *);
+PETSC_INTERN PetscErrorCode             BlocksUpdate(Triangle *, const Factor *);
+PETSC_INTERN PetscErrorCode             BlocksColumns(const Triangle *, int *);
+PETSC_INTERN PetscErrorCode             BlocksValues(const Triangle *, void *);
+PETSC_INTERN const SyncILUDeviceBlocks *TriangleGetBlocks(const Triangle *);
 
 /* solve_mr.c: rows of one level and size class in slices, which the strategy hyb takes too. */
 
@@ -381,6 +382,7 @@ typedef struct {
   SyncILUUpdate type;
   const char   *name;    /* in the view */
   PetscBool     inodes;  /* goes by inodes, not rows */
+  PetscBool     blocks;  /* goes by blocks of the ordering bmc; without relaxation */
   PetscBool     inexact; /* it computes another factor, which has a reference of its own */
   /* NULL: always; the reason stays empty if it does */
   PetscErrorCode (*fits)(Plan *, char[], size_t);
@@ -441,6 +443,11 @@ PETSC_INTERN PetscErrorCode FactorRowsTurns(Plan *, const Order *, DeviceMemory 
 PETSC_INTERN PetscErrorCode FactorRowsSums(Factorization *);
 PETSC_INTERN PetscErrorCode FactorRowsBegin(Factorization *, const FactorRows *, const SyncILUDeviceValues *, const SyncILUDevicePivoting *,
                                             SyncILUDeviceStatus *, SyncILUDeviceFactor *, Factor *);
+
+/* factor_list.c: what lists of updates may take. */
+
+PETSC_INTERN double         ListsLimit(const Factorization *);
+PETSC_INTERN PetscErrorCode ListsHopeless(Factorization *, SyncILUDevicePattern, double, PetscBool *);
 
 /* factor_long.c: rows that are longer than lists of updates can count. */
 

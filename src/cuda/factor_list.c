@@ -14,14 +14,17 @@ typedef struct {
 
 static const char too_large[] = "lists of updates would take more memory than the default strategy may";
 
-/* Bytes that the lists may take. */
-static double Limit(const Factorization *f)
+/* Bytes that lists of updates may take. */
+double ListsLimit(const Factorization *f)
 {
   return f->plan->settings->update == SYNCILU_UPDATE_LIST ? INFINITY : PlanBudget(f->plan) + SYNCILU_MEMORY_LISTS - (double)f->memory.bytes;
 }
 
-/* Whether a part of the rows shows that lists fit with no number of lanes. */
-static PetscErrorCode Hopeless(Factorization *f, SyncILUDevicePattern p, PetscBool *hopeless)
+/*
+   Whether a part of the rows shows that lists fit with no number of lanes, if the updates of a row by a reference row
+   take so many bytes for each four of them or part of four.
+*/
+PetscErrorCode ListsHopeless(Factorization *f, SyncILUDevicePattern p, double bytes, PetscBool *hopeless)
 {
   Plan               *plan = f->plan;
   const int           mark = plan->scratch.n;
@@ -36,7 +39,7 @@ static PetscErrorCode Hopeless(Factorization *f, SyncILUDevicePattern p, PetscBo
   PetscCall(DeviceReadBack(plan->stream, &rounds, sum, sizeof(rounds)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   /* with 4 lanes fewest entries of the lists are empty; a fifth more is no part of the rows by chance */
-  *hopeless = (PetscBool)(SYNCILU_SAMPLE * (double)rounds * (4 * sizeof(unsigned short) + sizeof(unsigned char)) > 1.2 * Limit(f));
+  *hopeless = (PetscBool)(SYNCILU_SAMPLE * (double)rounds * bytes > 1.2 * ListsLimit(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +100,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
   updates = (size_t)total * 32 * sizeof(*update);
   sources = (size_t)total * (32 >> f->lanes);
   if (total > SYNCILU_ROUNDS) PetscCall(PetscStrncpy(why, "lists of updates would have more rounds than an index can count", len));
-  else if ((double)(updates + sources) > Limit(f)) PetscCall(PetscStrncpy(why, too_large, len));
+  else if ((double)(updates + sources) > ListsLimit(f)) PetscCall(PetscStrncpy(why, too_large, len));
   if (!why[0]) {
     PlanCall(PlanAlloc(plan, &f->memory, updates, &update));
     PlanCall(PlanAlloc(plan, &f->memory, sources, &source));
@@ -106,7 +109,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     PlanLaunch(SyncILUKernelLists(p, most, f->lanes, f->half, r->order.row, turn, used, r->tasks, r->task, update, source, plan->stream));
     l->lists.update = update;
     l->lists.source = source;
-    if (longs) PlanCall(LongRowsCreate(f, r, p, Limit(f), &l->longs, why, len));
+    if (longs) PlanCall(LongRowsCreate(f, r, p, ListsLimit(f), &l->longs, why, len));
   }
   if (why[0]) {
     PetscCall(PlanRelease(plan, &f->memory, mark));
@@ -161,7 +164,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   while (f->lanes < 5 && (SYNCILU_BLOCK_FACTOR >> f->lanes) * row > SYNCILU_SHARED_BYTES) f->lanes++;
   PlanCall(PlanGetPattern(plan, &p));
   PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &lower));
-  PlanCall(Hopeless(f, p, &hopeless));
+  PlanCall(ListsHopeless(f, p, 4 * sizeof(unsigned short) + sizeof(unsigned char), &hopeless));
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
     PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &used));

@@ -245,7 +245,7 @@ static PetscErrorCode Factor_Struct(Factorization *f, const SyncILUDeviceValues 
   PlanCall(PlanGetPattern(plan, &s.pattern));
   PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, s.ticket, (size_t)plan->pattern.n * (size_t)s.values, s.u, 0, NULL, plan->stream));
   PlanLaunch(SyncILUKernelFactorStruct(plan->type, s, plan->stream));
-  factor->placed = PETSC_TRUE;
+  factor->stored = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

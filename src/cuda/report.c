@@ -104,7 +104,10 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(DeviceView(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes, f->ops->inodes ? "an inode" : "a row"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s, %d lanes %s\n", f->ops->name, 1 << f->lanes,
+                                   f->ops->inodes   ? "an inode"
+                                   : f->ops->blocks ? "a block"
+                                                    : "a row"));
   if (f->ops->view) PetscCall((*f->ops->view)(f, viewer));
   if (f->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: %s\n", f->why));
   if (f->both[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "symmetric: both triangles are factored, since %s\n", f->both));

@@ -7,8 +7,8 @@
 #include "../../kernels/solve_blocks.h"
 
 typedef struct {
-  SyncILUDeviceBlocks m;    /* comes first: see BlocksCreate() */
-  int                 many; /* see SyncILUKernelSolveBlocks() */
+  SyncILUDeviceBlocks m;           /* comes first: see BlocksCreate() */
+  int                 many, longs; /* see SyncILUKernelSolveBlocks() */
 } Blocks;
 
 PETSC_INTERN const SolveOps SyncILUSolveBlocksOps, SyncILUSolveEllOps;
@@ -23,7 +23,7 @@ static PetscErrorCode Fits_Blocks(Plan *plan, Part part, char why[], size_t len)
   else if (size > SYNCILU_BLOCKS_MOST || size < SYNCILU_BLOCKS_ROWS)
     PetscCall(PetscSNPrintf(why, len, "is for blocks of %d to %d rows, not %" PetscInt_FMT, SYNCILU_BLOCKS_ROWS, SYNCILU_BLOCKS_MOST, size));
   else if (longest > SYNCILU_BLOCKS_LONGEST)
-    PetscCall(PetscSNPrintf(why, len, "a row has %d entries, more than the %d of a lane", longest, SYNCILU_BLOCKS_LONGEST));
+    PetscCall(PetscSNPrintf(why, len, "a row has %d entries, more than the %d of a warp", longest, SYNCILU_BLOCKS_LONGEST));
   else if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size)
     PetscCall(PetscStrncpy(why, "goes by blocks with a lane a row, and another order or number of lanes is asked for", len));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,6 +71,7 @@ PetscErrorCode BlocksCreate(Triangle *t, const int *begin, int blocks, SyncILUDe
 {
   Plan *plan = t->plan;
   int  *col, outers;
+  void *val;
 
   PetscFunctionBegin;
   m->n      = plan->pattern.n;
@@ -78,11 +79,44 @@ PetscErrorCode BlocksCreate(Triangle *t, const int *begin, int blocks, SyncILUDe
   m->down   = t->part == PART_U || t->part == PART_LT;
   PlanCall(CreateRows(t, begin, m, &outers));
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * sizeof(int), &col));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * plan->size, &m->outer));
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)(t->rows.entries - outers) * plan->size, &m->inner));
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)t->rows.entries * plan->size, &val));
+  m->outer = val;
+  m->inner = (char *)val + (size_t)outers * plan->size;
   PlanLaunch(SyncILUKernelBlockColumns(t->rows, *m, col, plan->stream));
   m->col          = col;
   t->order.blocks = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collects the columns that each block needs, if they fit shared memory. */
+static PetscErrorCode Collect(Triangle *t, SyncILUDeviceBlocks *m)
+{
+  Plan           *plan = t->plan;
+  const int       mark = plan->scratch.n, kept = t->memory.n;
+  const size_t    n = (size_t)m->blocks, bytes = (size_t)((char *)m->inner - (char *)m->outer);
+  const int       outers = (int)(bytes / plan->size);
+  int            *list, *needs, *needed, *device, most, total;
+  unsigned short *need;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * sizeof(*need), &need));
+  PlanCall(PlanAlloc(plan, &t->memory, (n + 1) * sizeof(int), &needs));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)outers * sizeof(int), &list));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &device));
+  CallCUDA(cudaMemsetAsync(device, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelCollectColumns(*m, outers, list, needs, need, device, plan->stream));
+  PlanCall(PlanOffsets(plan, m->blocks, needs, &total));
+  PetscCall(DeviceReadBack(plan->stream, &most, device, sizeof(int)));
+  if (most > SYNCILU_BLOCKS_NEEDS) PetscCall(PlanRelease(plan, &t->memory, kept));
+  else {
+    PlanCall(PlanAlloc(plan, &t->memory, (size_t)total * sizeof(int), &needed));
+    PlanLaunch(SyncILUKernelJoinColumns(*m, list, needs, needed, plan->stream));
+    m->most   = most;
+    m->need   = need;
+    m->needs  = needs;
+    m->needed = needed;
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,16 +136,18 @@ static PetscErrorCode Create_Blocks(Triangle *t)
   PetscCall(PetscNew(&b));
   t->data = b;
   PlanCall(BlocksCreate(t, plan->block, plan->blocks, &b->m));
+  if (n >= SYNCILU_BLOCKS_COLLECTED) PlanCall(Collect(t, &b->m));
+  b->longs            = t->rows.longest > SYNCILU_BLOCKS_ALONE;
   b->many             = t->rows.entries > SYNCILU_BLOCKS_MEAN * n;
   t->order.level_rows = (double)n / PetscMax(plan->colors, 1);
   t->order.throttle   = OrderThrottle(t->order.level_rows, SYNCILU_THROTTLE_COLORS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The blocks of a triangle that BlocksCreate() has made. */
-static const SyncILUDeviceBlocks *TriangleGetBlocks(const Triangle *t)
+/* The blocks of a triangle that BlocksCreate() has made; NULL if it is none. */
+const SyncILUDeviceBlocks *TriangleGetBlocks(const Triangle *t)
 {
-  return (const SyncILUDeviceBlocks *)t->data;
+  return t->order.blocks ? (const SyncILUDeviceBlocks *)t->data : NULL;
 }
 
 PetscErrorCode BlocksUpdate(Triangle *t, const Factor *factor)
@@ -120,6 +156,7 @@ PetscErrorCode BlocksUpdate(Triangle *t, const Factor *factor)
   SyncILUDeviceRows rows = t->part == PART_L ? factor->w : factor->u;
 
   PetscFunctionBegin;
+  if (factor->stored && !t->of) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->of) { /* from the pattern, where the caller has brought them */
     PetscCall(PetscMemzero(&rows, sizeof(rows)));
     rows.values.a = plan->crout;
@@ -137,7 +174,7 @@ static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *
   const Blocks *b    = (const Blocks *)t->data;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, *s, plan->stream));
+  PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, b->longs, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

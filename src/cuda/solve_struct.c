@@ -187,7 +187,7 @@ static PetscErrorCode Update_Struct(Triangle *t, const Factor *factor)
   SyncILUDeviceRows rows   = t->part == PART_L ? factor->w : factor->u;
 
   PetscFunctionBegin;
-  if (factor->placed && !t->of) PetscFunctionReturn(PETSC_SUCCESS);
+  if (factor->stored && !t->of) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->of) { /* from the pattern, where the caller has brought them */
     PetscCall(PetscMemzero(&rows, sizeof(rows)));
     rows.values.a = plan->crout;

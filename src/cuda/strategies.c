@@ -19,16 +19,27 @@ const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,
                                              &SyncILUSolveJacobiOps,
                                              NULL};
 
-PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps, SyncILUFactorSharedOps,
-  SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps, SyncILUFactorParilutOps;
+PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorBlocksOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps,
+  SyncILUFactorSharedOps, SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps,
+  SyncILUFactorParilutOps;
 
 /*
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,   &SyncILUFactorDiagonalOps, &SyncILUFactorBsrOps,     &SyncILUFactorListOps,
-                                               &SyncILUFactorAdaptOps,    &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,  &SyncILUFactorParallelOps,
-                                               &SyncILUFactorLevelsetOps, &SyncILUFactorPariluOps,   &SyncILUFactorParilutOps, NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,
+                                               &SyncILUFactorDiagonalOps,
+                                               &SyncILUFactorBlocksOps,
+                                               &SyncILUFactorBsrOps,
+                                               &SyncILUFactorListOps,
+                                               &SyncILUFactorAdaptOps,
+                                               &SyncILUFactorVectOps,
+                                               &SyncILUFactorSharedOps,
+                                               &SyncILUFactorParallelOps,
+                                               &SyncILUFactorLevelsetOps,
+                                               &SyncILUFactorPariluOps,
+                                               &SyncILUFactorParilutOps,
+                                               NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)
@@ -286,6 +297,7 @@ static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
 
   PetscFunctionBegin;
   if (f->ops->type == SYNCILU_UPDATE_STRUCT) PetscCall(StencilReason(plan, why, len));
+  else if (f->ops->blocks) PetscCall(PetscStrncpy(why, "by the blocks of the solves, straight into their storage", len));
   else if (f->ops->inodes) PetscCall(PetscSNPrintf(why, len, "%d successive rows each, of %.3g entries in the mean, have one pattern", plan->inode, mean));
   else if (f->ops->type != SYNCILU_UPDATE_LIST) PetscFunctionReturn(PETSC_SUCCESS);
   else if (plan->counts.longest_row > plan->counts.longest_listed)
@@ -310,9 +322,9 @@ static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
 
    Note:
    For auto and list those of the table are tried in its order: struct, by auto alone and where lines pay; the one for
-   updates of diagonals alone, which does the work of list there; bsr, by auto alone and where inodes pay; list; and
-   adapt, which takes every pattern. One that finds no memory for its plan is followed by the next one too:
-   adapt takes the least. Where struct is asked for and does not fit, the others are tried as by auto.
+   updates of diagonals alone, which does the work of list there; by auto alone, blocks where the solves go by these, and
+   bsr where inodes pay; list; and adapt, which takes every pattern. One that finds no memory for its plan is followed by
+   the next one too: adapt takes the least. Where struct is asked for and does not fit, the others are tried as by auto.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, Factorization *f)
 {
@@ -335,6 +347,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, F
 
     if (any ? ops->inodes && (asked == SYNCILU_UPDATE_LIST || !InodesPay(plan)) : asked != ops->type) continue;
     if (ops->type == SYNCILU_UPDATE_STRUCT && !lines && (asked != SYNCILU_UPDATE_AUTO || !FactorLinesPay(plan, L))) continue;
+    if (ops->blocks && (asked == SYNCILU_UPDATE_LIST || L->ops != &SyncILUSolveBlocksOps)) continue;
     if (asked == SYNCILU_UPDATE_AUTO && ops->type == SYNCILU_UPDATE_LIST) { PlanCall(ChooseSearch(plan, L, &f->narrow, why, sizeof(why))); }
     before = plan->scratch.n;
     kept   = plan->memory.n;
@@ -353,7 +366,7 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, F
     PetscCall(PlanRelease(plan, &f->memory, mark));
     PetscCall(PlanRelease(plan, &plan->scratch, before));
     PetscCall(PetscFree(f->data));
-    if (ops->type == SYNCILU_UPDATE_AUTO) continue; /* nobody asked for it */
+    if (ops->type == SYNCILU_UPDATE_AUTO && !ops->blocks) continue; /* nobody asked for it */
     PetscCall(PetscInfo(NULL, "Factorization not by %s: %s\n", ops->name, why));
     if (!f->why[0]) PetscCall(PetscSNPrintf(f->why, sizeof(f->why), "not %s, since %s", ops->name, why));
   }

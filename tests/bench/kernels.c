@@ -1,18 +1,19 @@
 static char help[] = "The CUDA backend's phases against cuSPARSE, matrix by matrix: analysis, factorization, solves.\n\
 Each time stands beside its bound, each result is checked.\n\
-  -matrices a,b,...   names as in tests/generate.h, with their sizes, as 7pt:64x64x64, or folders of Matrix Market files\n\
+  -matrices a,b,...   names as in tests/generate.h, with their sizes, as 7pt:64x64x64, meshes of bench_solvers, as laplace3:67,\n\
+                      or folders of Matrix Market files\n\
   -file x.mtx,...     Matrix Market or PETSc binary files, after the named matrices or, without -matrices, alone\n\
   -small              a quick list\n\
   -strategies s,...   auto or UPDATE/SOLVE or UPDATE/SOLVE/ANALYSIS, as list/ell/asap; the values of the options\n\
                       -pc_syncilu_update and so on, then /prefetch or /plain for -pc_syncilu_prefetch; without\n\
                       this option each strategy once and each order once\n\
   -analysis s         of the strategies that name none\n\
+  -ordering natural|bmc, -levels n  of the factor; others than natural and 0 without cuSPARSE\n\
   -repeat n           repetitions, of which the median is shown\n\
   -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
   -solve_sweeps n, -solve_block_size 1|32   of auto/jacobi, which is compared with what it should come to\n\
   -sweeps n           of parilu, which is compared with the reference of as many\n\
-  -levels n           of fill; without cuSPARSE, which has none\n\
   -icc                incomplete Cholesky factorization of A + A^T, beside ILU of the same and csric02\n\
   -cusparse false     without cuSPARSE\n\
   -view               what each engine says of itself\n\
@@ -26,6 +27,8 @@ Each time stands beside its bound, each result is checked.\n\
   #include <errno.h>
   #include <fcntl.h>
   #include <unistd.h>
+  #include "bmc.h"
+  #include "mesh.h"
   #include "../load.h"
   #include "../strategies.h"
 
@@ -138,6 +141,10 @@ static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vecto
   s->settings.vector_size = vector_size;
   s->settings.sweeps      = sweeps;
   s->settings.analysis    = analysis;
+  if (strcmp(bench->ordering, MATORDERINGNATURAL)) {
+    s->settings.ordering   = SYNCILU_ORDERING_BMC;
+    s->settings.block_size = SYNCILU_BMC_SIZE;
+  }
   PetscCall(PetscStrcmp(text, "auto", &automatic));
   if (automatic) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrToArray(text, '/', &parts, &part));
@@ -252,7 +259,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&s, sizeof(s)));
   BenchProgress("%s: %s", name, file ? "reading" : "generating");
-  BenchTry(SubjectCreate(name, file, bench->levels, bench->icc, &s), why, sizeof(why), &failed);
+  BenchTry(SubjectCreate(bench, name, file, &s), why, sizeof(why), &failed);
   if (!failed && !s.unfit[0]) {
     PetscCall(Turn(bench, PETSC_TRUE));
     BenchTry(SubjectUpload(&s), why, sizeof(why), &failed);
@@ -266,7 +273,14 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   }
   PetscCall(PetscStrncpy(res->name, s.name, sizeof(res->name)));
   res->which = "file";
-  if (!file) PetscCall(GenerateClass(name, &res->which));
+  if (!file) {
+    MeshProblem problem;
+    PetscInt    size;
+
+    PetscCall(MeshParse(name, &problem, &size));
+    res->which = "mesh";
+    if (problem == MESH_PROBLEMS) PetscCall(GenerateClass(name, &res->which));
+  }
   res->n         = s.c.n;
   res->nnz       = s.c.csr.nnz;
   res->levels[0] = s.levels[0];
@@ -342,20 +356,25 @@ int main(int argc, char **argv)
   bench->repeat   = 20;
   bench->limit    = 2.0;
   bench->cusparse = PETSC_TRUE;
+  PetscCall(PetscStrncpy(bench->ordering, MATORDERINGNATURAL, sizeof(bench->ordering)));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Kernel bench", NULL);
   PetscCall(PetscOptionsBoundedInt("-repeat", "Repetitions, of which the median is shown", NULL, bench->repeat, &bench->repeat, NULL, 1));
   PetscCall(PetscOptionsReal("-limit", "Seconds that the repetitions of one time may take before they become fewer", NULL, bench->limit, &bench->limit, NULL));
   PetscCall(PetscOptionsBool("-icc", "Incomplete Cholesky factorization, beside ILU", NULL, bench->icc, &bench->icc, NULL));
   PetscCall(PetscOptionsBool("-cusparse", "Run cuSPARSE beside", NULL, bench->cusparse, &bench->cusparse, NULL));
+  PetscCall(PetscOptionsString("-ordering", "natural or bmc", NULL, bench->ordering, bench->ordering, sizeof(bench->ordering), NULL));
   PetscCall(PetscOptionsBoundedInt("-levels", "Of fill", NULL, bench->levels, &bench->levels, NULL, 0));
-  if (bench->levels) bench->cusparse = PETSC_FALSE;
   PetscCall(PetscOptionsBool("-view", "Show what each engine says of itself", NULL, bench->view, &bench->view, NULL));
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
   PetscCall(PetscOptionsString("-turns", "File of several benches that take turns", NULL, turns, turns, sizeof(turns), NULL));
   PetscOptionsEnd();
+  PetscCheck(!strcmp(bench->ordering, MATORDERINGNATURAL) || !strcmp(bench->ordering, MATORDERINGBMC), PETSC_COMM_SELF, PETSC_ERR_USER_INPUT,
+             "-ordering %s: want natural or bmc", bench->ordering);
+  if (bench->levels || strcmp(bench->ordering, MATORDERINGNATURAL)) bench->cusparse = PETSC_FALSE;
   bench->turns = turns[0] ? open(turns, O_RDWR | O_CREAT, 0666) : -1;
   PetscCheck(bench->turns >= 0 || !turns[0], PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "-turns %s: %s", turns, strerror(errno));
   bench->repeat = PetscMin(bench->repeat, BENCH_REPEAT_MAX);
+  PetscCall(SyncILUInitializePackage()); /* for the ordering bmc */
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscGetCurrentCUDAStream(&bench->stream));
   for (int k = 0; k <= BENCH_REPEAT_MAX; k++) PetscCallCUDA(cudaEventCreate(&bench->event[k]));

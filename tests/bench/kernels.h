@@ -74,7 +74,8 @@ typedef struct {
   Strategy         strategy[STRATEGY_ROWS];
   PetscInt         levels; /* of fill */
   PetscBool        cusparse, view;
-  PetscBool        icc; /* incomplete Cholesky factorization, beside ILU of the same symmetric matrices */
+  PetscBool        icc;          /* incomplete Cholesky factorization, beside ILU of the same symmetric matrices */
+  char             ordering[16]; /* natural or bmc */
   cudaStream_t     stream;
   cudaEvent_t      event[BENCH_REPEAT_MAX + 1];
   cusparseHandle_t handle;
@@ -108,7 +109,7 @@ typedef struct {
 } Result;
 
 /* subject.c: Create on the host, then Upload to the device */
-extern PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, PetscBool symmetric, Subject *);
+extern PetscErrorCode SubjectCreate(const Bench *, const char *name, PetscBool file, Subject *);
 extern PetscErrorCode SubjectUpload(Subject *);
 extern PetscErrorCode SubjectDestroy(Subject *);
 /* The least time: bytes that must move at the speed of a copy, or levels one after another. */

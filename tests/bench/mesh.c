@@ -202,6 +202,20 @@ static void Begin(int dim, int dof, PetscInt n, Mesh *m)
 
 const char *const MeshProblems[] = {"laplace2", "laplace3", "elasticity", "convection"};
 
+PetscErrorCode MeshParse(const char *spec, MeshProblem *problem, PetscInt *n)
+{
+  const char *colon = strchr(spec, ':');
+  int         k     = 0;
+
+  PetscFunctionBegin;
+  while (k < MESH_PROBLEMS && (!colon || strlen(MeshProblems[k]) != (size_t)(colon - spec) || strncmp(MeshProblems[k], spec, (size_t)(colon - spec)))) k++;
+  if (colon && colon[1 + strspn(colon + 1, "0123456789")]) k = MESH_PROBLEMS;
+  *problem = (MeshProblem)k;
+  *n       = 0;
+  if (k < MESH_PROBLEMS) PetscCall(PetscOptionsStringToInt(colon + 1, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Numbers the points along Morton's curve. */
 static PetscErrorCode Number(const Mesh *m, PetscInt *number)
 {

@@ -17,6 +17,8 @@ typedef enum {
 
 extern const char *const MeshProblems[];
 
+/* name:n; MESH_PROBLEMS if there is no such problem, or the size is another one than one number. */
+extern PetscErrorCode MeshParse(const char *, MeshProblem *, PetscInt *);
 extern PetscErrorCode MeshCreate(MPI_Comm, MeshProblem, PetscInt, Mat *);
 
 #endif

@@ -3,6 +3,7 @@
 */
 #include "kernels.h"
 #if defined(BENCH_KERNELS)
+  #include "mesh.h"
   #include "../generate.h"
   #include "../gpu.h"
   #include "../load.h"
@@ -32,7 +33,7 @@ PetscErrorCode SubjectUpload(Subject *s)
     for (PetscInt k = c->csr.i[i]; k < c->csr.i[i + 1]; k++) v[k] = c->csr.a[k] * (c->csr.j[k] == i ? 1.0 : 0.9);
   }
   PetscCall(Upload(v, sizeof(double) * nnz, &s->other));
-  for (PetscInt i = 0; i < c->n && !c->fill.levels; i++) {
+  for (PetscInt i = 0; i < c->n && !p->row && !c->fill.levels; i++) { /* cuSPARSE has the matrix as it is alone */
     PetscInt k = c->csr.i[i];
 
     for (PetscInt q = p->lptr[i]; q < p->lptr[i + 1]; q++) v[k++] = c->ref[q];
@@ -70,7 +71,20 @@ static PetscErrorCode HasDiagonal(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, PetscBool symmetric, Subject *s)
+/* A matrix of the generator of tests, or a mesh's (mesh.h). */
+static PetscErrorCode Generate(const char *name, PetscRandom rand, Mat *A)
+{
+  MeshProblem problem;
+  PetscInt    n;
+
+  PetscFunctionBegin;
+  PetscCall(MeshParse(name, &problem, &n));
+  if (problem < MESH_PROBLEMS) PetscCall(MeshCreate(PETSC_COMM_SELF, problem, n, A));
+  else PetscCall(GenerateMatrix(name, 100000, rand, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SubjectCreate(const Bench *bench, const char *name, PetscBool file, Subject *s)
 {
   PetscRandom rand;
   PetscInt   *level, width;
@@ -85,9 +99,9 @@ PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, 
     PetscCall(LoadMatrix(PETSC_COMM_SELF, name, MATSEQAIJ, &s->A));
   } else {
     PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
-    PetscCall(GenerateMatrix(name, 100000, rand, &s->A));
+    PetscCall(Generate(name, rand, &s->A));
   }
-  if (symmetric) PetscCall(GenerateSum(s->A));
+  if (bench->icc) PetscCall(GenerateSum(s->A));
   PetscCall(HasDiagonal(s->A, &diagonal));
   if (!diagonal) {
     PetscCall(PetscStrncpy(s->unfit, "diagonal entries are missing", sizeof(s->unfit)));
@@ -95,7 +109,7 @@ PetscErrorCode SubjectCreate(const char *name, PetscBool file, PetscInt levels, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   BenchProgress("%s: serial reference", s->name);
-  PetscCall(CaseCreate(s->A, MATORDERINGNATURAL, levels, 0.0, rand, &s->c));
+  PetscCall(CaseCreate(s->A, bench->ordering, bench->levels, 0.0, rand, &s->c));
   PetscCall(PetscRandomDestroy(&rand));
   if (s->c.status.row >= 0) {
     PetscCall(PetscSNPrintf(s->unfit, sizeof(s->unfit), "zero pivot in row %" PetscInt_FMT, s->c.status.row));
@@ -140,7 +154,7 @@ double SubjectBound(const Bench *bench, const Subject *s, Phase phase)
     break;
   case FIRST:
   case REFACTOR: /* reads the pattern and the values, writes the factor */
-    bytes  = 20 * nnz + 4 * (n + 1);
+    bytes  = 12.0 * s->c.csr.nnz + 8 * nnz + 4 * (n + 1);
     levels = s->levels[0];
     break;
   case SOLVE:
