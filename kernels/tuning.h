@@ -377,11 +377,10 @@
 #define SYNCILU_SHARED_BYTES 48128
 
 /*
-   Bytes of device memory that are kept for the next analysis when one ends, or one of so many parts of the
-   device's, if that is more: to map memory takes longer than many analyses, of large matrices too.
+   Bytes of device memory that are kept for the next analysis when one ends: to map memory takes longer than
+   many analyses.
 */
-#define SYNCILU_KEEP       (64 << 20)
-#define SYNCILU_KEEP_PARTS 128
+#define SYNCILU_KEEP (64 << 20)
 
 /* Rows, or items of a scan, that one block takes alone in place of several launches of many (kernels/one_block.cuh). */
 #if !defined(SYNCILU_ONE_BLOCK_ROWS)

@@ -411,7 +411,6 @@ PETSC_INTERN const SyncILUBackendOps SyncILUCUDAOps;
 PETSC_INTERN PetscErrorCode SyncILUCUDAMemory(size_t *, size_t *);
 /* The most bytes that engines have taken at a time since this was asked last; for tests. */
 PETSC_INTERN PetscErrorCode SyncILUCUDAMemoryHigh(size_t *);
-PETSC_INTERN size_t         SyncILUCUDAMemoryKept(void);
 #endif
 
 #endif

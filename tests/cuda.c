@@ -615,7 +615,7 @@ static PetscErrorCode TestSoak(const CaseRow *row, PetscInt count, PetscRandom r
     CHECK(memory[1].host - memory[0].host <= 8 * 1048576.0, "memory of the process grew by %g bytes", memory[1].host - memory[0].host);
   }
   PetscCall(MemoryNow(&memory[1]));
-  CHECK(memory[1].engines == 0 && memory[1].pool <= SyncILUCUDAMemoryKept(), "%zu bytes are left where all engines are gone, of %zu that their pool has",
+  CHECK(memory[1].engines == 0 && memory[1].pool <= SYNCILU_KEEP, "%zu bytes are left where all engines are gone, of %zu that their pool has",
         memory[1].engines, memory[1].pool);
   for (int k = 0; k < engines_at_once; k++) {
     for (int s = 0; s < 2; s++) PetscCall(PetscFree(first[k][s]));

@@ -188,6 +188,7 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
     CountTo(count);
     printf("%s %s: refactorization: %d copies, %d waits, %d allocations, %d launches\n", pattern, options, count[COPY], count[WAIT], count[ALLOCATE],
            count[LAUNCH]);
+    if (strstr(options, "parilut")) continue; /* it searches for another pattern, in rounds, each time */
 #if defined(PETSC_HAVE_CUDA)
     CHECK(count[COPY] <= 1, "%s %s: a refactorization makes %d copies", pattern, options, count[COPY]);
     CHECK(count[WAIT] <= 1, "%s %s: a refactorization waits %d times", pattern, options, count[WAIT]);

@@ -70,6 +70,7 @@ static PetscErrorCode Tile(Plan *plan)
 PetscErrorCode PlanStrategies(SyncILUEngine e)
 {
   CUDA                *d    = (CUDA *)e->data;
+  const PetscBool      any  = (PetscBool)(e->settings.solve == SYNCILU_SOLVE_AUTO && e->settings.update != SYNCILU_UPDATE_STRUCT); /* solve would do */
   Plan                *plan = &d->plan;
   const SolveOps      *ops, *usual;
   PetscInt64           taken;
@@ -91,7 +92,7 @@ PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(ChooseNarrow(plan, &ops, d->why, sizeof(d->why)));
   taken = plan->taken;
   PetscCall(CreatePair(d, ops, PETSC_FALSE));
-  if (ops != usual && (plan->unfit[0] || (e->settings.solve == SYNCILU_SOLVE_AUTO && PlanBudget(plan) < 0.0))) { /* it takes more memory than others */
+  if (ops != usual && (plan->unfit[0] || (any && PlanBudget(plan) < 0.0))) { /* it takes more memory than others */
     PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(ops), plan->unfit[0] ? plan->unfit : "more memory than the default strategies may take"));
     if (e->settings.solve == SYNCILU_SOLVE_AUTO) d->why[0] = 0;
     else PetscCall(PetscSNPrintf(d->why, sizeof(d->why), "%s is asked for, but %s", SolveName(ops), plan->unfit));

@@ -12,7 +12,6 @@ static struct {
   int           device;
   char          name[256];
   cudaMemPool_t pool;
-  size_t        keep;   /* bytes of the pool that nobody uses */
   cudaStream_t  stream; /* where PETSc has none, or uses no device */
   int           found;  /* 1: there is a device, -1: there is none, 0: not looked for yet */
   char          reason[96];
@@ -110,14 +109,11 @@ static cudaError_t MachineCreate(void)
   struct cudaMemPoolProps props;
   struct cudaDeviceProp   prop;
   uint64_t                keep = UINT64_MAX;
-  size_t                  available, total = 0;
   cudaError_t             err;
 
   memset(&props, 0, sizeof(props));
   err = cudaGetDevice(&machine.device);
   if (err == cudaSuccess) err = cudaGetDeviceProperties(&prop, machine.device);
-  if (err == cudaSuccess) err = cudaMemGetInfo(&available, &total);
-  machine.keep = PetscMax((size_t)SYNCILU_KEEP, total / SYNCILU_KEEP_PARTS);
   if (err == cudaSuccess) err = cudaStreamCreateWithFlags(&machine.stream, cudaStreamNonBlocking);
   if (err == cudaSuccess) err = TransferInitialize();
   props.allocType     = cudaMemAllocationTypePinned;
@@ -332,7 +328,7 @@ PetscErrorCode DeviceSettle(cudaStream_t stream)
 {
   PetscFunctionBegin;
   CallCUDA(cudaStreamSynchronize(stream));
-  CallCUDA(cudaMemPoolTrimTo(machine.pool, machine.keep));
+  CallCUDA(cudaMemPoolTrimTo(machine.pool, SYNCILU_KEEP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,12 +348,6 @@ PetscErrorCode SyncILUCUDAMemory(size_t *used, size_t *held)
   *used = (size_t)bytes[0];
   *held = (size_t)bytes[1];
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The bytes that the pool may hold without need; for tests. */
-size_t SyncILUCUDAMemoryKept(void)
-{
-  return machine.keep;
 }
 
 /* The most bytes that engines have taken at a time since this was asked last; for tests. */

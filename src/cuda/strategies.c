@@ -171,12 +171,12 @@ PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t 
   const PetscBool asked                      = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
   const int       mark                       = plan->scratch.n;
   char            unfit[sizeof(plan->unfit)] = "";
-  PetscBool       pay                        = asked;
+  PetscBool       pay                        = (PetscBool)(asked || plan->settings->update == SYNCILU_UPDATE_STRUCT); /* which is for no other solve */
 
   PetscFunctionBegin;
   if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && *ops == &SyncILUSolveEllOps))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveFits(plan, &SyncILUSolveStructOps, unfit, sizeof(unfit)));
-  if (!asked && !unfit[0] && !plan->unfit[0]) PetscCall(PlanLinesPay(plan, &pay));
+  if (!pay && !unfit[0] && !plan->unfit[0]) PetscCall(PlanLinesPay(plan, &pay));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (plan->unfit[0]) PetscCall(PetscStrncpy(unfit, plan->unfit, sizeof(unfit)));
   plan->unfit[0] = 0; /* other strategies may have the memory that this one lacks */
