@@ -117,15 +117,6 @@
 #define SYNCILU_NARROW_MOST        100
 
 /*
-   Rows of a level in the mean from which on auto factors one triangle of a symmetric matrix by lists. On an H200, with an
-   earlier form of the kernel, refactorizations of one triangle and of both took 1.67 and 1.86 ms on 27 points a row (80^3,
-   924 rows a level, 8 lanes a row), 6.0 and 3.9 ms on triangles in RCM (220 rows a level, 4 lanes), and 0.33 and 0.29 ms
-   on 15pt_random:70x70x70 (9,800 rows a level), there with 4 lanes against 8. With equal lanes wide levels are not measured
-   yet.
-*/
-#define SYNCILU_HALF_ROWS 500
-
-/*
    Rows of a level in the mean up to which the reference rows of a row come in the order of their levels. On
    an H200 a refactorization takes 0.97 of the time so in the geometric mean of 23 matrices, 0.85 to 1.0 on
    narrow ones.
@@ -315,11 +306,11 @@
 #define SYNCILU_STRUCT_FACTOR_WARPS 8
 
 /*
-   Entries of a stencil from which on auto factors along lines. On an H200, with one warp a line in place of two, that took
-   0.69 of the time of lists on a 27-point grid of 80^3, 0.71 on one of 128^3, 0.95 with 25 points (80^3), 1.17 with 15
-   (90^3), 1.06 with 9 (1000^2).
+   Entries of a stencil from which on auto factors along lines. On an H200 that took 0.45 of the time of lists on a
+   27-point grid of 80^3, 0.53 on one of 110^3, 0.85 with 25 points (80^3), 0.90 with 15 (90^3), 0.66 with 9 (1000^2), 0.68
+   on triangles (632^2, as long as searches ahead).
 */
-#define SYNCILU_STRUCT_FACTOR_ENTRIES 20
+#define SYNCILU_STRUCT_FACTOR_ENTRIES 9
 
 /* How many times shorter the way along lines must be whose rows are not neighbours in memory. */
 #define SYNCILU_STRUCT_AXIS 1.4

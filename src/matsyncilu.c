@@ -755,9 +755,8 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
    (In an ordering PETSc's takes what comes to stand above the diagonal, and its shift counts both triangles: where
    the values are not symmetric, it is another factor.) The pattern must be symmetric, which the host looks at and
    a GPU believes where PETSc knows that the matrix is symmetric. An `MATSEQSBAIJ` matrix must have no blocks. The
-   host computes one triangle, and so does a GPU with -pc_syncilu_update list, which auto takes so where levels are
-   wide; otherwise, relaxed, and where several warps share a row, a GPU computes both, as ILU, for the same solutions
-   up to rounding. The view says which, and why. Unless PETSc knows that
+   host computes one triangle, and so does a GPU with -pc_syncilu_update list; otherwise, relaxed, and where several
+   warps share a row, a GPU computes both, as ILU, for the same solutions up to rounding. The view says which, and why. Unless PETSc knows that
    the matrix is symmetric (MatSetOption() with MAT_SYMMETRIC or MAT_SPD), and for `MATSEQSBAIJ`, the lower triangle
    is made of the upper one on the host, if it is read: not by the host in the natural ordering.
 

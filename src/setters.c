@@ -160,7 +160,7 @@ MAT_GETTER(Backend, SyncILUBackend)
    the unknowns of a point, and have 12 entries or more in the mean. Where the solves go by the blocks of the
    ordering bmc, so does the factorization, unless there is relaxation or blocks have too many entries for shared
    memory; the view then says blocks, or why not. It takes struct where the triangular solves go along
-   the lines of a grid whose stencil has 20 points or more. It takes adapt where levels have few rows,
+   the lines of a grid whose stencil has 9 points or more. It takes adapt where levels have few rows,
    then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take so much
    memory that plan and factor would have more than three times the bytes of the matrix and 16 MB more. The
    view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view; there

@@ -474,7 +474,8 @@ int main(int argc, char **argv)
   const PetscInt        sizes[]     = {0, 1, 31, 33, 1025, 100003};
   const SyncILUAnalysis orders[]    = {SYNCILU_ANALYSIS_NONE, SYNCILU_ANALYSIS_ASAP, SYNCILU_ANALYSIS_ALAP};
   const char *const     orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND};
-  const char *const     heavy[]     = {"random200", "25pt", "blocks", "classes"}; /* up to 20 million entries: not of the last size */
+  const char *const     heavy[]     = {"random200",      "25pt",        "blocks",   "classes",     "elasticity", "elasticity_random",
+                                       "elasticity_rcm", "27pt_random", "27pt_rcm", "15pt_random", "15pt_rcm"}; /* up to 20 million entries: not of the last size */
   PetscRandom           rand;
   int                   failed;
 
