@@ -86,13 +86,14 @@ typedef enum {
    row that fits into no inode makes that number 1, and then the strategy saves nothing. A block of `MATBAIJ` with
    up to 8 rows is an inode; a larger one is divided evenly, if its size has a divisor up to 8.
 
-   `SYNCILU_UPDATE_STRUCT` knows from the stencil which entries of two rows meet. It is for matrices that are solved by
-   `SYNCILU_SOLVE_STRUCT`, into whose storage it writes; others are factored as auto would, and the view gives the reason.
+   `SYNCILU_UPDATE_STRUCT` knows from the stencil which entries of two rows meet. It is for matrices that are
+   solved by `SYNCILU_SOLVE_STRUCT`, into whose storage it writes; others are factored as auto would, and the
+   view gives the reason.
 
-   `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of
-   H. Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`, and
-   `SYNCILU_UPDATE_PARILUT` the one of H. Anzt, E. Chow and J. Dongarra, SIAM J. Sci. Comput. 40 (2018), and of the
-   former, figure 2, see `PCSyncILUSetRounds()`. Neither auto nor `PCSyncILUSetTune()` takes them.
+   `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of H.
+   Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`, and `SYNCILU_UPDATE_PARILUT` the one of
+   H. Anzt, E. Chow and J. Dongarra, SIAM J. Sci. Comput. 40 (2018), and of the former, figure 2, see
+   `PCSyncILUSetRounds()`. Neither auto nor `PCSyncILUSetTune()` takes them.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
@@ -161,14 +162,15 @@ typedef enum {
    for as with `SYNCILU_SOLVE_ELL`, from the same storage. Runs of levels of so many rows that it would take longer,
    their launches included, are solved with all multiprocessors, as with `SYNCILU_SOLVE_ELL`; the view names them.
 
-   `SYNCILU_SOLVE_STRUCT` is for matrices each row of which has the entries of one stencil, less those that leave
-   the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, or star-7 with one and two
-   levels of fill. Rows may have holes, such as those of a Dirichlet boundary, and triangles on a grid, whose squares are
-   cut either way: what a row lacks is computed with as zero, so that an infinite number spreads to all rows of a
-   stencil. The grid is the one that was given (`PCSyncILUSetGrid()`), or the `DMDA`'s of the matrix; else it is found in
-   the pattern, from the longest row. Unknowns of a point are rows of a line, if these are no more than 13 entries. Periodic
-   directions, other orderings and what reaches back more than 8 levels are refused with the reason. The tasks are
-   those of H. Luo et al., StructILU, ICS 2025, section 4.1, with lines along x instead of z.
+   `SYNCILU_SOLVE_STRUCT` is for matrices each row of which has the entries of one stencil, less those that
+   leave the grid: at most 13 of L and of U, as star-7, star-25, diamond-25 and box-27 have them, or star-7
+   with one and two levels of fill. Rows may have holes, such as those of a Dirichlet boundary, and triangles
+   on a grid, whose squares are cut either way: what a row lacks is computed with as zero, so that an infinite
+   number spreads to all rows of a stencil. The grid is the one that was given (`PCSyncILUSetGrid()`), or the
+   `DMDA`'s of the matrix; else it is found in the pattern, from the longest row. Unknowns of a point are rows
+   of a line, if these are no more than 13 entries. Periodic directions, other orderings and what reaches back
+   more than 8 levels are refused with the reason. The tasks are those of H. Luo et al., StructILU, ICS 2025,
+   section 4.1, with lines along x instead of z.
 
    `SYNCILU_SOLVE_MR` and `SYNCILU_SOLVE_HYB` are those of M. Freire's master's thesis, Universidad de la
    Republica, 2025, chapter 4. By the names given there, `SYNCILU_SOLVE_MR` is SpTRSV_mr with

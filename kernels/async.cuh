@@ -67,7 +67,10 @@ __device__ __forceinline__ void copy_if(bool on, double *to, const double *from)
                : "memory");
 }
 
-/* Ends the group of this thread's copy_if(); all groups but the last so many have come, for this thread to read. */
+/*
+   Ends the group of this thread's copy_if(); all groups but the last so many have come, for this thread to
+   read.
+*/
 __device__ __forceinline__ void commit_copies()
 {
   asm volatile("cp.async.commit_group;" ::: "memory");

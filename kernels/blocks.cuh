@@ -64,8 +64,8 @@ __device__ __forceinline__ void sort_shared(int *key, int n)
 }
 
 /*
-   Calls outer(row, entry, place) and inner(row, entry, place, lane) for all entries of the block of this warp:
-   the number of the entry in its row, where it stands, and for an inner one the lane of its column.
+   Calls outer(row, entry, place) and inner(row, entry, place, lane) for all entries of the block of this
+   warp: the number of the entry in its row, where it stands, and for an inner one the lane of its column.
 */
 template <typename Outer, typename Inner>
 __device__ __forceinline__ void each_entry(const SyncILUDeviceBlocks &m, long long b, Outer outer, Inner inner)

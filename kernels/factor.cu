@@ -58,9 +58,9 @@ __global__ void reciprocals_kernel(int n, const V *__restrict__ pivot, const int
 }
 
 /*
-   Sum of the absolute values of row i of L and U beside the diagonal, or of U alone, by one warp, from the Crout form. size
-   has the sum of U's; where it is NULL only diagonals have updates, and W and D U' are the entries of the
-   matrix.
+   Sum of the absolute values of row i of L and U beside the diagonal, or of U alone, by one warp, from the
+   Crout form. size has the sum of U's; where it is NULL only diagonals have updates, and W and D U' are the
+   entries of the matrix.
 */
 template <typename V>
 __device__ V row_sum(const SyncILUDevicePattern &p, const SyncILUDeviceValues &a, const V *val, const SyncILUSlicedRows &w, const V *size, const V *pivot,

@@ -1,17 +1,18 @@
 /*
-   The factorization by blocks of rows, for an ordering that has few colors of blocks: a warp factors a block. What it
-   needs of other blocks is finished once the colors before are, so it waits for all of that at once, before its
-   first update.
+   The factorization by blocks of rows, for an ordering that has few colors of blocks: a warp factors a block.
+   What it needs of other blocks is finished once the colors before are, so it waits for all of that at once,
+   before its first update.
 
-   Its rows stand in shared memory. The plan has dealt the updates of a block to rounds: an update comes in the first
-   round in which what it takes is finished and its entry has no update by an earlier reference row left. So rows of a
-   block go on beside each other as far as they do not depend on each other, and the chain of rounds is as short as
-   it can be: 33 rounds a block at most on triangles, 25 on tetrahedra.
+   Its rows stand in shared memory. The plan has dealt the updates of a block to rounds: an update comes in
+   the first round in which what it takes is finished and its entry has no update by an earlier reference row
+   left. So rows of a block go on beside each other as far as they do not depend on each other, and the chain
+   of rounds is as short as it can be: 33 rounds a block at most on triangles, 25 on tetrahedra.
 
-   Bytes: the matrix and its map, 6 for an update, which may be of several successive entries, u' of other blocks by
-   sectors of memory, and the factor, which goes straight into the storage of the triangles. On an H200 a
-   refactorization takes 5.5 times what a copy of matrix and factor takes on 806,000 rows of triangles, 6.6 on 3,000,000
-   of tetrahedra, half of the time by level; where blocks have so many entries that few are resident it is slower.
+   Bytes: the matrix and its map, 6 for an update, which may be of several successive entries, u' of other
+   blocks by sectors of memory, and the factor, which goes straight into the storage of the triangles. On an
+   H200 a refactorization takes 5.5 times what a copy of matrix and factor takes on 806,000 rows of triangles,
+   6.6 on 3,000,000 of tetrahedra, half of the time by level; where blocks have so many entries that few are
+   resident it is slower.
 */
 #include "factor_blocks.h"
 #include "blocks.cuh"
@@ -135,9 +136,10 @@ int outside_places(const SyncILUBlockMost &most)
 }
 
 /*
-   A warp deals the updates of a block. They come row by row, and in a row by reference row; those by one reference
-   row do not depend on each other, and are dealt together: behind the round in which their entry was updated last,
-   and behind those after which the multiplier and, of a row of the block, u' and its pivot are finished.
+   A warp deals the updates of a block. They come row by row, and in a row by reference row; those by one
+   reference row do not depend on each other, and are dealt together: behind the round in which their entry
+   was updated last, and behind those after which the multiplier and, of a row of the block, u' and its pivot
+   are finished.
 */
 __global__ void __launch_bounds__(32) rounds_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, int places, bool runs, const int *__restrict__ stands,
                                                     const int *__restrict__ first_update, SyncILUFoundUpdate *found, unsigned short *__restrict__ ends,
@@ -386,7 +388,10 @@ __device__ __forceinline__ void load_outside(const SyncILUDeviceBlockUpdates &l,
   }
 }
 
-/* Applies an update, of several entries if RUNS; inverse has the reciprocals of the pivots that no update is left for. */
+/*
+   Applies an update, of several entries if RUNS; inverse has the reciprocals of the pivots that no update is
+   left for.
+*/
 template <typename V, bool RUNS>
 __device__ __forceinline__ void apply(const SyncILUDevicePivoting &piv, unsigned update, unsigned source, V *w, V *inverse)
 {
@@ -438,8 +443,8 @@ __device__ __forceinline__ void load_updates(const SyncILUDeviceBlockUpdates &l,
 }
 
 /*
-   The updates, as many at a time as there are threads, of which parts may belong to successive rounds. next: the first
-   ones of this thread.
+   The updates, as many at a time as there are threads, of which parts may belong to successive rounds. next:
+   the first ones of this thread.
 */
 template <typename V, int WARPS, bool RUNS>
 __device__ __forceinline__ void apply_updates(const SyncILUDeviceFactor &f, const SyncILUDeviceBlockUpdates &l, const SyncILUBlockUpdates &own, int thread,
@@ -482,8 +487,8 @@ __device__ __forceinline__ void apply_updates(const SyncILUDeviceFactor &f, cons
 /*
    A block of rows has a warp, or if its numbers are many WARPS of them.
 
-   Progress: tickets follow the order of the blocks, which wait for blocks of lower tickets alone. The warps of a
-   thread block have successive tickets and are resident together.
+   Progress: tickets follow the order of the blocks, which wait for blocks of lower tickets alone. The warps
+   of a thread block have successive tickets and are resident together.
 */
 template <typename V, int WARPS, bool RUNS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) blocks_kernel(SyncILUDeviceFactor f, SyncILUDeviceBlockUpdates l)

@@ -1,6 +1,6 @@
 /*
-   The factorization by the blocks of an ordering that has few colors of blocks, whose triangles are stored for
-   solves by block (kernels/solve_blocks.h).
+   The factorization by the blocks of an ordering that has few colors of blocks, whose triangles are stored
+   for solves by block (kernels/solve_blocks.h).
 */
 #ifndef SYNCILU_FACTOR_BLOCKS_H
 #define SYNCILU_FACTOR_BLOCKS_H
@@ -12,11 +12,11 @@ extern "C" {
 #endif
 
 /*
-   A block at work has its numbers side by side in shared memory: first SYNCILU_BLOCKS_MOST pivots, then its entries
-   as they stand on the pattern (but for the pivots), then u' of other blocks that it needs. By these places the
-   updates are told. An update is of as many successive entries as the u' that it takes stand side by side, so that
-   the unknowns of a point need one: up to SYNCILU_BLOCK_RUN of them. Updates come in rounds, and those of a round
-   do not depend on each other. An update is a word and a half, where the word has
+   A block at work has its numbers side by side in shared memory: first SYNCILU_BLOCKS_MOST pivots, then its
+   entries as they stand on the pattern (but for the pivots), then u' of other blocks that it needs. By these
+   places the updates are told. An update is of as many successive entries as the u' that it takes stand side
+   by side, so that the unknowns of a point need one: up to SYNCILU_BLOCK_RUN of them. Updates come in rounds,
+   and those of a round do not depend on each other. An update is a word and a half, where the word has
 */
 enum {
   SYNCILU_BLOCK_TARGET     = 0,       /* the place of what is updated, the first one, */
@@ -48,12 +48,18 @@ typedef struct {
   void                      *inverse; /* receives the reciprocal of each pivot */
 } SyncILUDeviceBlockUpdates;
 
-/* An update of one entry while it is planned: as above, with the entry of the pattern for what other blocks have. */
+/*
+   An update of one entry while it is planned: as above, with the entry of the pattern for what other blocks
+   have.
+*/
 typedef struct {
   unsigned update, source;
 } SyncILUFoundUpdate;
 
-/* What all blocks have at most, and whether the updates of one do not fit: the rounds, or what it needs of others. */
+/*
+   What all blocks have at most, and whether the updates of one do not fit: the rounds, or what it needs of
+   others.
+*/
 typedef struct {
   int entries, updates, outside, rounds, unfit;
 } SyncILUBlockMost;
@@ -63,8 +69,8 @@ extern cudaError_t SyncILUKernelBlockFirsts(SyncILUDeviceBlocks, int *first, cud
 
 /*
    How many updates each row has, and by entry of the pattern whether it is the multiplier of some; then these
-   themselves, those of row i from begin[i] on. 1 << lanes lanes search for a row, of which none has more than `most`
-   entries.
+   themselves, those of row i from begin[i] on. 1 << lanes lanes search for a row, of which none has more than
+   `most` entries.
 */
 extern cudaError_t SyncILUKernelCountUpdates(SyncILUDevicePattern, int most, int lanes, int *count, unsigned char *some, cudaStream_t);
 extern cudaError_t SyncILUKernelFindUpdates(SyncILUDevicePattern, int most, int lanes, const int *first, const unsigned char *some, const int *begin,
@@ -77,16 +83,20 @@ extern cudaError_t SyncILUKernelUpdateSizes(SyncILUDevicePattern, SyncILUDeviceB
 extern cudaError_t SyncILUKernelBlockPlaces(SyncILUDeviceTriangle, SyncILUDeviceBlocks, int *place, cudaStream_t);
 
 /*
-   Deals the updates to rounds, with runs several entries together where that is possible: a source gets 65536 times the round
-   added, and of what others are together with 0. ends receives the round in which each pivot is finished, outside where
-   u' that each block needs of others stand, from where its updates begin, count how many that are, and updates how many
-   updates are left. stands: where each entry of the pattern stands among the values of U. most: of all blocks, as above.
+   Deals the updates to rounds, with runs several entries together where that is possible: a source gets 65536
+   times the round added, and of what others are together with 0. ends receives the round in which each pivot
+   is finished, outside where u' that each block needs of others stand, from where its updates begin, count
+   how many that are, and updates how many updates are left. stands: where each entry of the pattern stands
+   among the values of U. most: of all blocks, as above.
 */
 extern cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern, SyncILUDeviceBlocks, SyncILUBlockMost most, int runs, const int *stands, const int *begin,
                                             SyncILUFoundUpdate *, unsigned short *ends, int *outside, int *count, int *updates, SyncILUBlockMost *,
                                             cudaStream_t);
 
-/* Units of 32 in place of the updates of each block; then the updates by round, from where those of each block begin. */
+/*
+   Units of 32 in place of the updates of each block; then the updates by round, from where those of each
+   block begin.
+*/
 extern cudaError_t SyncILUKernelUpdateUnits(SyncILUDeviceBlocks, const int *updates, int *units, cudaStream_t);
 extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, const int *begin, const SyncILUFoundUpdate *, const unsigned short *ends, const int *units,
                                              unsigned *update, unsigned short *source, cudaStream_t);
@@ -95,7 +105,9 @@ extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, const int *beg
 extern cudaError_t SyncILUKernelBlockOutside(SyncILUDeviceBlocks, const int *begin, const int *updates, const int *units, const int *found, const int *from,
                                              SyncILUBlockUpdates *, int *outside, cudaStream_t);
 
-/* W and U' go to the storage of their triangles; the rest as by other factorizations. There is no relaxation. */
+/*
+   W and U' go to the storage of their triangles; the rest as by other factorizations. There is no relaxation.
+*/
 extern cudaError_t SyncILUKernelFactorBlocks(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBlockUpdates, cudaStream_t);
 
 #if defined(__cplusplus)

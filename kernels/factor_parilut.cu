@@ -1,7 +1,7 @@
 /*
-   Update strategy parilut: what its rounds do to the pattern of the factor. Candidates come from the search for fill
-   (symbolic.cu), sweeps are those of parilu (factor_parilu.cu). Here rows are united, entries are judged by their size,
-   and the small ones removed.
+   Update strategy parilut: what its rounds do to the pattern of the factor. Candidates come from the search
+   for fill (symbolic.cu), sweeps are those of parilu (factor_parilu.cu). Here rows are united, entries are
+   judged by their size, and the small ones removed.
 
    Progress: nobody waits for anybody but the lanes of its warp and the threads of its block.
 */

@@ -1,6 +1,7 @@
 /*
-   Update strategy parilut: what its rounds do to the pattern of the factor (src/cuda/parilut.c; the host's are in
-   src/host/parilut.c). Patterns are rows in CSR with ascending columns and their diagonals. Launchers as in pattern.h.
+   Update strategy parilut: what its rounds do to the pattern of the factor (src/cuda/parilut.c; the host's
+   are in src/host/parilut.c). Patterns are rows in CSR with ascending columns and their diagonals. Launchers
+   as in pattern.h.
 */
 #ifndef SYNCILU_FACTOR_PARILUT_H
 #define SYNCILU_FACTOR_PARILUT_H
@@ -12,8 +13,8 @@ extern "C" {
 #endif
 
 /*
-   Of n rows, which of their entries other rows lack: lacking[e] becomes the number of those of the row up to entry e,
-   and length[i] the length of row i with the entries of both.
+   Of n rows, which of their entries other rows lack: lacking[e] becomes the number of those of the row up to
+   entry e, and length[i] the length of row i with the entries of both.
 */
 extern cudaError_t SyncILUKernelLacking(int n, const int *ptr, const int *col, const int *otherptr, const int *othercol, int *lacking, int *length,
                                         cudaStream_t);
@@ -27,8 +28,8 @@ extern cudaError_t SyncILUKernelCarry(SyncILUValueType, int n, const int *frompt
                                       void *to, cudaStream_t);
 
 /*
-   The sizes of all entries but diagonals, row by row, as keys that are compared (see src/host/parilut.c): of W and U'
-   on the pattern, and the pivots. With mirror those of W are the sizes of the transposed entries.
+   The sizes of all entries but diagonals, row by row, as keys that are compared (see src/host/parilut.c): of
+   W and U' on the pattern, and the pivots. With mirror those of W are the sizes of the transposed entries.
 */
 extern cudaError_t SyncILUKernelSizeKeys(SyncILUValueType, SyncILUDevicePattern, const void *crout, const void *pivot, int mirror, unsigned *key, cudaStream_t);
 

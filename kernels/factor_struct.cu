@@ -1,25 +1,29 @@
 /*
-   Update strategy struct: two warps take the rows of a line of a grid, one after another, and their lanes have the entries
-   of the row, in the Crout form of factor_rows.cuh. The stencil says which entry of which reference row updates which
-   entry, so that nothing is searched, and no list is read: each lane has a number for each reference row.
+   Update strategy struct: two warps take the rows of a line of a grid, one after another, and their lanes
+   have the entries of the row, in the Crout form of factor_rows.cuh. The stencil says which entry of which
+   reference row updates which entry, so that nothing is searched, and no list is read: each lane has a number
+   for each reference row.
 
-   Rows of U' that a row needs are in shared memory: of each line beside and of its own the last ones, in rings. With each
-   step a row of each line beside comes from device memory, where its warp has published it, every value its own flag. The
-   first warp of a line brings them, and takes what far rows have for the next row, which are on earlier levels than the
-   one just before. The second one has what lies between the arrival of the last row and the publication of its own: the
-   products with the near rows, and the division by the pivot. A warp by itself would take the time of both for each row.
-   Entries that a row does not have are zero in what it publishes, are no multipliers, and are not stored.
+   Rows of U' that a row needs are in shared memory: of each line beside and of its own the last ones, in
+   rings. With each step a row of each line beside comes from device memory, where its warp has published it,
+   every value its own flag. The first warp of a line brings them, and takes what far rows have for the next
+   row, which are on earlier levels than the one just before. The second one has what lies between the arrival
+   of the last row and the publication of its own: the products with the near rows, and the division by the
+   pivot. A warp by itself would take the time of both for each row. Entries that a row does not have are zero
+   in what it publishes, are no multipliers, and are not stored.
 
-   The next lines of a block often are the next ones of the grid. To each rows are handed in shared memory, too: each cell
-   has a value or a sentinel, which the one who takes the value puts there, and who gives the next one waits for.
+   The next lines of a block often are the next ones of the grid. To each rows are handed in shared memory,
+   too: each cell has a value or a sentinel, which the one who takes the value puts there, and who gives the
+   next one waits for.
 
-   Progress: blocks take lines by ticket, in the order of the tiles of L and of the lines of a tile, in which a line comes
-   after those that it depends on: tiles are in the order of their lowest levels, and lines of a tile depend on lines with
-   no higher v or w. A line waits for values of lower tickets, and for the next line of its block to take a row that was
-   handed on a few steps before. That one has this row to take, and so waits, if at all, for other lower tickets, or for
-   the line after it. So behind the lowest unfinished ticket, the last of the lines that wait for the next one goes on. The
-   two warps of a line wait for each other by barriers: the second one for the row that the first one has begun, and this
-   one, which may be two rows ahead, for rows to be done, which need nothing of it any more.
+   Progress: blocks take lines by ticket, in the order of the tiles of L and of the lines of a tile, in which
+   a line comes after those that it depends on: tiles are in the order of their lowest levels, and lines of a
+   tile depend on lines with no higher v or w. A line waits for values of lower tickets, and for the next line
+   of its block to take a row that was handed on a few steps before. That one has this row to take, and so
+   waits, if at all, for other lower tickets, or for the line after it. So behind the lowest unfinished
+   ticket, the last of the lines that wait for the next one goes on. The two warps of a line wait for each
+   other by barriers: the second one for the row that the first one has begun, and this one, which may be two
+   rows ahead, for rows to be done, which need nothing of it any more.
 */
 #include "factor_struct.h"
 #include "async.cuh"
@@ -33,13 +37,19 @@ using namespace syncilu;
 namespace
 {
 
-/* Steps that the values of the matrix are asked for before their row needs them, a power of two: their copies are in as many buffers. */
+/*
+   Steps that the values of the matrix are asked for before their row needs them, a power of two: their copies
+   are in as many buffers.
+*/
 constexpr int AHEAD = 8;
 
 /* Bytes of rows that a warp may hand on before the next one takes them: 4 or 8. */
 constexpr int HANDED = 512;
 
-/* Numbers of a row that is begun: of each lane the entry, what is dropped and its rounding error, and whether there is one. */
+/*
+   Numbers of a row that is begun: of each lane the entry, what is dropped and its rounding error, and whether
+   there is one.
+*/
 constexpr int BEGUN = 112;
 
 /* Bytes of shared memory of a line whose rings take so many. */
@@ -49,8 +59,8 @@ __host__ __device__ __forceinline__ int bytes_of_line(int room)
 }
 
 /*
-   1 / d. Without a branch before the result, as the compiler's division has one: what else a warp does meanwhile would have
-   to wait for it. The approximation has 20 bits, and three times and then twice as many.
+   1 / d. Without a branch before the result, as the compiler's division has one: what else a warp does
+   meanwhile would have to wait for it. The approximation has 20 bits, and three times and then twice as many.
 */
 __device__ __forceinline__ double reciprocal(double d)
 {
@@ -63,7 +73,9 @@ __device__ __forceinline__ double reciprocal(double d)
   return fma(r, e, r);
 }
 
-/* The same bits, of which the compiler does not make predicates of all at once: it has seven, and gives up. */
+/*
+   The same bits, of which the compiler does not make predicates of all at once: it has seven, and gives up.
+*/
 __device__ __forceinline__ unsigned opaque(unsigned bits)
 {
   unsigned same;
@@ -71,7 +83,10 @@ __device__ __forceinline__ unsigned opaque(unsigned bits)
   return same;
 }
 
-/* The same number, which stays in a register: looked up again for each row, the number of a thread takes its time. */
+/*
+   The same number, which stays in a register: looked up again for each row, the number of a thread takes its
+   time.
+*/
 __device__ __forceinline__ int remembered(int number)
 {
   return __shfl_sync(FULL, number, threadIdx.x & 31);
@@ -86,16 +101,16 @@ __device__ __forceinline__ bool usual(double d)
 }
 
 /*
-   What the two warps of a line wait for: that a row has what far rows have for it and that its near rows are there; and
-   that a row is done.
+   What the two warps of a line wait for: that a row has what far rows have for it and that its near rows are
+   there; and that a row is done.
 */
 struct Pair {
   Barrier ready[2], done[2];
 };
 
 /*
-   POLLS values of lines beside for each lane, a row of which has 1 << LG lanes. HOLES: rows may lack entries on the
-   grid, and an infinite multiplier must not meet the zero of an entry that is not there.
+   POLLS values of lines beside for each lane, a row of which has 1 << LG lanes. HOLES: rows may lack entries
+   on the grid, and an infinite multiplier must not meet the zero of an entry that is not there.
 */
 template <int FAR, int POLLS, int LG, bool RELAX, bool HOLES>
 struct Line {
@@ -129,7 +144,10 @@ struct Line {
   __device__ __forceinline__ void end_rows() const;
 };
 
-/* The first warp of a line brings rows of lines beside and values of the matrix, and applies what far rows have. */
+/*
+   The first warp of a line brings rows of lines beside and values of the matrix, and applies what far rows
+   have.
+*/
 template <int FAR, int POLLS, int LG, bool RELAX, bool HOLES>
 __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows() const
 {
@@ -172,7 +190,9 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows()
     }
   };
 
-  /* where the rows of 32 steps begin in the matrix, and which entries they have; of these and the next ones */
+  /*
+     where the rows of 32 steps begin in the matrix, and which entries they have; of these and the next ones
+  */
   int  row_now = 0, row_next, bits_now = 0, bits_next = 0;
   auto look = [&](int x, int *row, int *bits) {
     const int i = first + (x + lane) * g.stride[0];
@@ -181,7 +201,10 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows()
     if (HOLES) *bits = x + lane < X ? f.lower.present[i] : 0;
   };
   look(0, &row_next, &bits_next);
-  /* the values of row x are asked for; `there` has a bit for each of the rows before it whether the lane's entry is */
+  /*
+     the values of row x are asked for; `there` has a bit for each of the rows before it whether the lane's
+     entry is
+  */
   unsigned there = 0;
   auto     fetch = [&](int x) {
     if (!(x & 31)) {

@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 /*
-   The reference rows of a row are taken by their levels, the lowest first. The last ones are near: of the level just
-   before, of which struct takes NEAR at most. The others are far: so many of them that there are kernels for.
+   The reference rows of a row are taken by their levels, the lowest first. The last ones are near: of the
+   level just before, of which struct takes NEAR at most. The others are far: so many of them that there are
+   kernels for.
 */
 #define SYNCILU_STRUCT_NEAR    3
 #define SYNCILU_STRUCT_FAR     12
@@ -23,15 +24,18 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructFar(int far)
   return far <= 2 ? 2 : far <= 4 ? 4 : far <= 10 ? 10 : SYNCILU_STRUCT_FAR;
 }
 
-/* Bytes of a row of U' in shared memory, by the most values that rows may have, and the other numbers that choose a kernel. */
+/*
+   Bytes of a row of U' in shared memory, by the most values that rows may have, and the other numbers that
+   choose a kernel.
+*/
 SYNCILU_HOST_DEVICE static inline int SyncILUStructRow(int far, int lines, int values)
 {
   return far == 2 && lines <= 4 && values <= 8 ? 64 : 128;
 }
 
 /*
-   Rows of U' of a line in shared memory: row x of the line is at begin + (x & mask) there, a multiple of whose size begin
-   is. A reference row is `x` behind the row that needs it. All of that in bytes.
+   Rows of U' of a line in shared memory: row x of the line is at begin + (x & mask) there, a multiple of
+   whose size begin is. A reference row is `x` behind the row that needs it. All of that in bytes.
 */
 typedef struct {
   int begin, mask, x;
@@ -44,8 +48,8 @@ typedef struct {
 } SyncILUStructBeside;
 
 /*
-   A lane has an entry of a row: of L, by reference rows in the order in which they are taken, behind the padding of the
-   far ones; then the diagonal; then those of U.
+   A lane has an entry of a row: of L, by reference rows in the order in which they are taken, behind the
+   padding of the far ones; then the diagonal; then those of U.
 */
 typedef struct {
   signed char       point[3];                     /* of the entry */

@@ -112,13 +112,14 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
 
 /*
    Goes through the reference rows of the lanes' rows, of which each has nl, and what of them meets the row's
-   entries [begin, end), with half those from the diagonal on; turn as in SyncILUDeviceFactor. some is NULL, or says by entry of the pattern whether
-   that reference row has updates for the row. Calls hit(s, both, e, u, q) for every update: the entry that names
-   the reference row, the candidates, the two entries as in find(), q updates by that reference row before it.
-   Then calls done(s, updates), with s -1 for a row that has no more reference rows. The lanes of a row look up T
-   reference rows at once, and the columns of U' ahead: nearly all of the time is the way to memory. With TABLE,
-   the table of the row's columns, with half of those from the diagonal on, says where those of a reference row are, unless that is much longer; without,
-   its filter, if there is one, which of them to search for.
+   entries [begin, end), with half those from the diagonal on; turn as in SyncILUDeviceFactor. some is NULL,
+   or says by entry of the pattern whether that reference row has updates for the row. Calls hit(s, both, e,
+   u, q) for every update: the entry that names the reference row, the candidates, the two entries as in
+   find(), q updates by that reference row before it. Then calls done(s, updates), with s -1 for a row that
+   has no more reference rows. The lanes of a row look up T reference rows at once, and the columns of U'
+   ahead: nearly all of the time is the way to memory. With TABLE, the table of the row's columns, with half
+   of those from the diagonal on, says where those of a reference row are, unless that is much longer;
+   without, its filter, if there is one, which of them to search for.
 */
 template <int LG, bool TABLE, typename Hit, typename Done>
 __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,

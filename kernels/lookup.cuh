@@ -1,6 +1,6 @@
 /*
-   How the plans of the factorizations look for updates: the columns of a row are found by searches, behind a filter or
-   in a table, as the lanes and the lengths of the rows suggest.
+   How the plans of the factorizations look for updates: the columns of a row are found by searches, behind a
+   filter or in a table, as the lanes and the lengths of the rows suggest.
 */
 #ifndef SYNCILU_LOOKUP_CUH
 #define SYNCILU_LOOKUP_CUH
@@ -44,7 +44,9 @@ __host__ __device__ __forceinline__ size_t row_bytes(Lookup how, int most)
   }
 }
 
-/* What says where the columns of this lane's row are, in the memory that the launch has given to the block. */
+/*
+   What says where the columns of this lane's row are, in the memory that the launch has given to the block.
+*/
 template <int LG, Lookup HOW>
 __device__ __forceinline__ ColumnTable table_of_row(int most, const int *__restrict__ columns, int count)
 {

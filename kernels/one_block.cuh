@@ -1,6 +1,6 @@
 /*
-   Scans of so few items that one block takes all of them. A launch takes a host longer than such a scan takes the
-   device, and in the analysis of a small matrix the launches are what counts.
+   Scans of so few items that one block takes all of them. A launch takes a host longer than such a scan takes
+   the device, and in the analysis of a small matrix the launches are what counts.
 */
 #ifndef SYNCILU_ONE_BLOCK_CUH
 #define SYNCILU_ONE_BLOCK_CUH
@@ -24,8 +24,8 @@ __device__ __forceinline__ int end_of_warp(int n)
 }
 
 /*
-   Calls what(q, read(q + lane)) for the items of this warp, 32 of them at a time; of items beyond the last one what is
-   read is zero. Several are read ahead, since it is the wait for them that takes time.
+   Calls what(q, read(q + lane)) for the items of this warp, 32 of them at a time; of items beyond the last
+   one what is read is zero. Several are read ahead, since it is the wait for them that takes time.
 */
 template <typename Read, typename What>
 __device__ __forceinline__ void each_of_warp(int first, int end, Read read, What what)
@@ -46,8 +46,8 @@ __device__ __forceinline__ void each_of_warp(int first, int end, Read read, What
 }
 
 /*
-   What the warps before this one come to together, each of which gives its own: op of all of it, `none` for the first
-   warp. All threads of the block call it, with the same value in all lanes of a warp.
+   What the warps before this one come to together, each of which gives its own: op of all of it, `none` for
+   the first warp. All threads of the block call it, with the same value in all lanes of a warp.
 */
 template <typename Op>
 __device__ __forceinline__ int of_warps_before(int own, int none, Op op)
@@ -64,8 +64,8 @@ __device__ __forceinline__ int of_warps_before(int own, int none, Op op)
 }
 
 /*
-   Calls write(p, sum of the values before p) for all p below n, where read(p) gives the values; what is written may
-   take the place of what was read. Of the last warp it returns the sum of all.
+   Calls write(p, sum of the values before p) for all p below n, where read(p) gives the values; what is
+   written may take the place of what was read. Of the last warp it returns the sum of all.
 */
 template <typename Read, typename Write>
 __device__ __forceinline__ int offsets_in_block(int n, Read read, Write write)

@@ -252,10 +252,11 @@ __global__ void count_dependents_kernel(SyncILUDeviceTriangle t, int *__restrict
    ALAP levels, from the last rows to the first: a row whose dependents all have their level tells its own to
    the rows it depends on.
 
-   Progress: tickets, even ones of L and odd ones of U, follow the reverse of the order of elimination, and a row waits
-   only for rows of its triangle after it in that order. Memory order: the atomics on the levels come before the fence, and that before those on the
-   counters, which the owner of a level acquires; a lane that tells the level of another lane's row makes all
-   three itself, since entries are dealt to lanes the same way both times.
+   Progress: tickets, even ones of L and odd ones of U, follow the reverse of the order of elimination, and a
+   row waits only for rows of its triangle after it in that order. Memory order: the atomics on the levels
+   come before the fence, and that before those on the counters, which the owner of a level acquires; a lane
+   that tells the level of another lane's row makes all three itself, since entries are dealt to lanes the
+   same way both times.
 
    Once a row would have a level below `least`, `over` is raised, and all end where they are.
 */

@@ -28,10 +28,10 @@ extern cudaError_t SyncILUKernelLevels(SyncILUDevicePattern, int longest, double
 extern cudaError_t SyncILUKernelLevelsReverse(int n, int levels, const int *levelL, int *levelU, cudaStream_t);
 
 /*
-   Moves the rows of L and U to their latest levels, both at once. Fill puts all at the last one before; counts, a number
-   a row, ticket and over are zero. Where a row would have a level below the least, over is 1 afterwards, and levels
-   say nothing. Where nobody knows how many levels there are, the last one is 0, the least of all is found by Least,
-   which is zero before, and Add makes it 0.
+   Moves the rows of L and U to their latest levels, both at once. Fill puts all at the last one before;
+   counts, a number a row, ticket and over are zero. Where a row would have a level below the least, over is 1
+   afterwards, and levels say nothing. Where nobody knows how many levels there are, the last one is 0, the
+   least of all is found by Least, which is zero before, and Add makes it 0.
 */
 typedef struct {
   SyncILUDeviceTriangle rows;

@@ -149,8 +149,8 @@ __global__ void gather_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlocks m, V 
 }
 
 /*
-   Subtracts entries which stand side by side: count of them, by turns of the rows in these lanes, of which there are
-   few. Every lane has entries of one row alone, so that the sums of a row come together in the end.
+   Subtracts entries which stand side by side: count of them, by turns of the rows in these lanes, of which
+   there are few. Every lane has entries of one row alone, so that the sums of a row come together in the end.
 */
 template <typename V, int R, typename Where>
 __device__ __forceinline__ void subtract_shared(const SyncILUDeviceBlocks &m, const Where &where, unsigned at, int count, unsigned rows, V *sum)
@@ -188,9 +188,9 @@ __device__ __forceinline__ void subtract_shared(const SyncILUDeviceBlocks &m, co
 }
 
 /*
-   Calls what(place, count, rows) for the first entries of a block with long rows: count of them from place on, of these
-   lanes' rows by turns. That is what rows have beyond SYNCILU_BLOCKS_ALONE entries, as long as at least two lanes can
-   share a row. Returns how many entries each row has left at most.
+   Calls what(place, count, rows) for the first entries of a block with long rows: count of them from place
+   on, of these lanes' rows by turns. That is what rows have beyond SYNCILU_BLOCKS_ALONE entries, as long as
+   at least two lanes can share a row. Returns how many entries each row has left at most.
 */
 template <typename What>
 __device__ __forceinline__ int each_long_part(unsigned place, int outer, int width, What what)
@@ -208,10 +208,11 @@ __device__ __forceinline__ int each_long_part(unsigned place, int outer, int wid
 }
 
 /*
-   First the outer entries are subtracted, OUTER of each row at a time; those of long rows before, by all lanes. What a row waits for last is among its
-   last entries, and these are among the last OUTER of their rows in all lanes: so the last wait is one for the
-   warp, and there is nothing to be loaded after it. Inner entries have been loaded and multiplied by the scale
-   of their row before. Then the rows of the block are finished one after the other.
+   First the outer entries are subtracted, OUTER of each row at a time; those of long rows before, by all
+   lanes. What a row waits for last is among its last entries, and these are among the last OUTER of their
+   rows in all lanes: so the last wait is one for the warp, and there is nothing to be loaded after it. Inner
+   entries have been loaded and multiplied by the scale of their row before. Then the rows of the block are
+   finished one after the other.
 
    LONG: some blocks may have long rows.
 
@@ -291,9 +292,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
 }
 
 /*
-   The same for one right-hand side, where the numbers that a block needs of others are collected first: each is asked for
-   once, neighbours by neighbouring lanes, all of them before the first product. Blocks on meshes need half as many as
-   they have entries, which are scattered.
+   The same for one right-hand side, where the numbers that a block needs of others are collected first: each
+   is asked for once, neighbours by neighbouring lanes, all of them before the first product. Blocks on meshes
+   need half as many as they have entries, which are scattered.
 
    Progress: as above.
 */

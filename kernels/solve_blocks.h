@@ -44,8 +44,9 @@ typedef struct {
   const int             *col; /* of outer entries */
   void                  *outer, *inner;
   /*
-     With `most` other than 0: the columns that the outer entries of each block have, ascending, where those of each
-     block begin, and of each outer entry which one of these it has. A block has so many of them at most.
+     With `most` other than 0: the columns that the outer entries of each block have, ascending, where those
+     of each block begin, and of each outer entry which one of these it has. A block has so many of them at
+     most.
   */
   int                   most;
   const int            *needed, *needs;
@@ -68,9 +69,9 @@ extern cudaError_t SyncILUKernelBlockColumns(SyncILUDeviceTriangle, SyncILUDevic
 extern cudaError_t SyncILUKernelColumnsOfBlocks(SyncILUDeviceTriangle, SyncILUDeviceBlocks, const int *diag, int *col, cudaStream_t);
 
 /*
-   Collects the columns that each block needs: its list, from where its outer entries begin, how many that are, and
-   which one each entry has. most receives the most of a block, INT_MAX if one has more than SYNCILU_BLOCKS_OUTER
-   outer entries. Then the lists one behind the other, from where they begin.
+   Collects the columns that each block needs: its list, from where its outer entries begin, how many that
+   are, and which one each entry has. most receives the most of a block, INT_MAX if one has more than
+   SYNCILU_BLOCKS_OUTER outer entries. Then the lists one behind the other, from where they begin.
 */
 extern cudaError_t SyncILUKernelCollectColumns(SyncILUDeviceBlocks, int outers, int *list, int *count, unsigned short *need, int *most, cudaStream_t);
 extern cudaError_t SyncILUKernelJoinColumns(SyncILUDeviceBlocks, const int *list, const int *needs, int *needed, cudaStream_t);
@@ -80,8 +81,8 @@ extern cudaError_t SyncILUKernelBlockValues(SyncILUValueType, SyncILUDeviceTrian
 extern cudaError_t SyncILUKernelValuesOfBlocks(SyncILUValueType, SyncILUDeviceTriangle, SyncILUDeviceBlocks, void *val, cudaStream_t);
 
 /*
-   A triangular solve. many: rows are so long that a lane had better ask for twice as many entries at once; longs: some
-   have more than SYNCILU_BLOCKS_ALONE.
+   A triangular solve. many: rows are so long that a lane had better ask for twice as many entries at once;
+   longs: some have more than SYNCILU_BLOCKS_ALONE.
 */
 extern cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType, SyncILUDeviceBlocks, int many, int longs, SyncILUDeviceSolve, cudaStream_t);
 

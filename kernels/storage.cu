@@ -127,9 +127,9 @@ __global__ void group_codes_kernel(SyncILUDeviceTriangle t, const int *__restric
 }
 
 /*
-   What the next three kernels do, and slice_rows_kernel, for at most SYNCILU_ONE_BLOCK_ROWS rows. Each warp goes through
-   its positions three times: for the last group that begins in them, for the slices, which begin at every so many
-   positions of a group, and to write these.
+   What the next three kernels do, and slice_rows_kernel, for at most SYNCILU_ONE_BLOCK_ROWS rows. Each warp
+   goes through its positions three times: for the last group that begins in them, for the slices, which begin
+   at every so many positions of a group, and to write these.
 */
 __global__ void __launch_bounds__(ONE_BLOCK) slices_kernel(int n, const unsigned char *__restrict__ code, SyncILUSlice *slice, int *count)
 {
@@ -215,7 +215,9 @@ __global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restri
   if ((threadIdx.x & 31) == 0) width[s] = w;
 }
 
-/* For so few slices that it does not matter that most warps have none; offset is where the next kernel looks. */
+/*
+   For so few slices that it does not matter that most warps have none; offset is where the next kernel looks.
+*/
 __global__ void few_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, bool packed, SyncILUSlice *slice, const int *__restrict__ slices)
 {
   const int all = *slices;
@@ -227,7 +229,9 @@ __global__ void few_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict
   }
 }
 
-/* Offsets in place of the widths that are there; count has the slices, and gets the sum of the widths behind. */
+/*
+   Offsets in place of the widths that are there; count has the slices, and gets the sum of the widths behind.
+*/
 __global__ void __launch_bounds__(ONE_BLOCK) few_offsets_kernel(SyncILUSlice *slice, int *count)
 {
   const int sum = offsets_in_block(

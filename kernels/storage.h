@@ -41,8 +41,8 @@ extern cudaError_t SyncILUKernelSliceWidths(SyncILUDeviceTriangle, const int *or
 extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlice *, cudaStream_t);
 
 /*
-   The same for at most SYNCILU_ONE_BLOCK_ROWS rows before the host knows how many slices there are: count[0] has it,
-   and count[1] gets the sum of the widths.
+   The same for at most SYNCILU_ONE_BLOCK_ROWS rows before the host knows how many slices there are: count[0]
+   has it, and count[1] gets the sum of the widths.
 */
 extern cudaError_t SyncILUKernelSliceStorage(SyncILUDeviceTriangle, const int *order, int packed, SyncILUSlice *, int *count, cudaStream_t);
 

@@ -40,8 +40,8 @@ __global__ void levels_kernel(SyncILULines g, int n, int *__restrict__ level)
 }
 
 /*
-   Quotients by a number that is the same for all, of numbers below 2^31: half a step beside a whole one is more than
-   rounding can make of it.
+   Quotients by a number that is the same for all, of numbers below 2^31: half a step beside a whole one is
+   more than rounding can make of it.
 */
 struct Divisor {
   int    number;
@@ -76,8 +76,8 @@ __device__ __forceinline__ int allowed_bit(const unsigned *may, const int *d)
 }
 
 /*
-   Each block collects the points of its rows, and adds to those of all what these do not have yet; a bit that is missed
-   on the way is only set once more.
+   Each block collects the points of its rows, and adds to those of all what these do not have yet; a bit that
+   is missed on the way is only set once more.
 */
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   grid_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, SyncILUGrid g, const unsigned *__restrict__ allowed, SyncILUGridEntries *found)
@@ -124,8 +124,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 }
 
 /*
-   Which points rows have, on the grid as it is numbered. Columns ascend, and so do the points that are on the grid,
-   which all entries are at.
+   Which points rows have, on the grid as it is numbered. Columns ascend, and so do the points that are on the
+   grid, which all entries are at.
 */
 __global__ void holes_kernel(SyncILUDevicePattern p, SyncILUGrid g, SyncILUStencil s, int *__restrict__ present)
 {

@@ -59,8 +59,8 @@ typedef struct {
 } SyncILUGrid;
 
 /*
-   The entries of a matrix by where they stand on the grid, of those that reach no further than SYNCILU_STRUCT_REACH
-   points in any direction, straight or around the ends of the grid.
+   The entries of a matrix by where they stand on the grid, of those that reach no further than
+   SYNCILU_STRUCT_REACH points in any direction, straight or around the ends of the grid.
 */
 #define SYNCILU_GRID_SIDE  (2 * SYNCILU_STRUCT_REACH + 1)
 #define SYNCILU_GRID_WORDS ((SYNCILU_GRID_SIDE * SYNCILU_GRID_SIDE * SYNCILU_GRID_SIDE + 31) / 32)
@@ -132,9 +132,9 @@ typedef struct {
 } SyncILUDeviceStruct;
 
 /*
-   The stencil of a matrix whose longest rows have so many entries; where the entries of rows stand on a grid, of which
-   the points outside of `allowed` are none, unless that is NULL; which points of a stencil that all entries stand at
-   each row has, see SyncILUStencilBit().
+   The stencil of a matrix whose longest rows have so many entries; where the entries of rows stand on a grid,
+   of which the points outside of `allowed` are none, unless that is NULL; which points of a stencil that all
+   entries stand at each row has, see SyncILUStencilBit().
 */
 extern cudaError_t SyncILUKernelStencil(SyncILUDevicePattern, int longest, SyncILUStencil *, cudaStream_t);
 extern cudaError_t SyncILUKernelGridEntries(int n, const int *ptr, const int *col, SyncILUGrid, const unsigned *allowed, SyncILUGridEntries *, cudaStream_t);

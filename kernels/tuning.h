@@ -13,10 +13,10 @@
 */
 #define SYNCILU_CUDA_MIN_ROWS 8000
 /*
-   The same of solve jacobi where the matrix is on the device, as coarse levels of multigrid are: a sweep costs
-   its launches alone. Two smoothing steps with a sweep in each solve take an H200 and a core, in us (entries a
-   row): 4,913 rows (24) 67 and 390, 2,563 (33) 95 and 352, 1,773 (87) 150 and 396, 205 (65) 132 and 97, 159
-   (101) 171 and 100 (tests/bench/bench_multigrid).
+   The same of solve jacobi where the matrix is on the device, as coarse levels of multigrid are: a sweep
+   costs its launches alone. Two smoothing steps with a sweep in each solve take an H200 and a core, in us
+   (entries a row): 4,913 rows (24) 67 and 390, 2,563 (33) 95 and 352, 1,773 (87) 150 and 396, 205 (65) 132
+   and 97, 159 (101) 171 and 100 (tests/bench/bench_multigrid).
 */
 #define SYNCILU_CUDA_MIN_ROWS_JACOBI 500
 
@@ -306,9 +306,9 @@
 #define SYNCILU_STRUCT_FACTOR_WARPS 8
 
 /*
-   Entries of a stencil from which on auto factors along lines. On an H200 that took 0.45 of the time of lists on a
-   27-point grid of 80^3, 0.53 on one of 110^3, 0.85 with 25 points (80^3), 0.90 with 15 (90^3), 0.66 with 9 (1000^2), 0.68
-   on triangles (632^2, as long as searches ahead).
+   Entries of a stencil from which on auto factors along lines. On an H200 that took 0.45 of the time of lists
+   on a 27-point grid of 80^3, 0.53 on one of 110^3, 0.85 with 25 points (80^3), 0.90 with 15 (90^3), 0.66
+   with 9 (1000^2), 0.68 on triangles (632^2, as long as searches ahead).
 */
 #define SYNCILU_STRUCT_FACTOR_ENTRIES 9
 
@@ -373,14 +373,18 @@
 */
 #define SYNCILU_KEEP (64 << 20)
 
-/* Rows, or items of a scan, that one block takes alone in place of several launches of many (kernels/one_block.cuh). */
+/*
+   Rows, or items of a scan, that one block takes alone in place of several launches of many
+   (kernels/one_block.cuh).
+*/
 #if !defined(SYNCILU_ONE_BLOCK_ROWS)
   #define SYNCILU_ONE_BLOCK_ROWS 65536
 #endif
 
 /*
-   Bytes of the room that an analysis takes for its small temporaries, of which so many at least fit it: an allocation
-   takes about as long as a launch. Pieces begin at multiples of the last one, as those of the runtime.
+   Bytes of the room that an analysis takes for its small temporaries, of which so many at least fit it: an
+   allocation takes about as long as a launch. Pieces begin at multiples of the last one, as those of the
+   runtime.
 */
 #if !defined(SYNCILU_ROOM)
   #define SYNCILU_ROOM (8 << 20)
@@ -407,13 +411,13 @@
 
 /*
    Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the
-   most entries of a row of L or U; how many of them, in other blocks, a lane goes through alone, while those that few
-   rows of a block have beyond that are shared by its warp; and the mean entries of a row from which on a lane
-   waits for eight at a time instead of four: triangles take 0.75 of the time with four,
-   tetrahedra and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of
-   by level 0.37 of the time (triangles, 7 entries a row of both), 0.17 and 0.23 (the same with one and two
-   levels of fill, 11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and 72), 0.26 and 0.28 (elasticity,
-   39, and with one level, 93).
+   most entries of a row of L or U; how many of them, in other blocks, a lane goes through alone, while those
+   that few rows of a block have beyond that are shared by its warp; and the mean entries of a row from which
+   on a lane waits for eight at a time instead of four: triangles take 0.75 of the time with four, tetrahedra
+   and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of by level 0.37
+   of the time (triangles, 7 entries a row of both), 0.17 and 0.23 (the same with one and two levels of fill,
+   11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and 72), 0.26 and 0.28 (elasticity, 39, and with one
+   level, 93).
 */
 #define SYNCILU_BLOCKS_ROWS    16
 #define SYNCILU_BLOCKS_LONGEST 4096
@@ -421,11 +425,11 @@
 #define SYNCILU_BLOCKS_MEAN    5.0
 
 /*
-   Numbers of x in other blocks that the rows of a block need are collected in shared memory first, each once, where
-   there are so many rows that bytes bound the solve, and no block needs more of them or has more entries for them. On an
-   H200 a solve takes 0.85 of the time then on 3,000,000 rows of tetrahedra, but 1.07 on 300,000 of them and on 800,000
-   of triangles, 1.8 on elasticity of 200,000 rows, 2.4 on tetrahedra with a level of fill: what a row waits for last is
-   behind the waiting for all of the block.
+   Numbers of x in other blocks that the rows of a block need are collected in shared memory first, each once,
+   where there are so many rows that bytes bound the solve, and no block needs more of them or has more
+   entries for them. On an H200 a solve takes 0.85 of the time then on 3,000,000 rows of tetrahedra, but 1.07
+   on 300,000 of them and on 800,000 of triangles, 1.8 on elasticity of 200,000 rows, 2.4 on tetrahedra with a
+   level of fill: what a row waits for last is behind the waiting for all of the block.
 */
 #if !defined(SYNCILU_BLOCKS_COLLECTED)
   #define SYNCILU_BLOCKS_COLLECTED 2000000
@@ -441,16 +445,16 @@
 #define SYNCILU_JACOBI_LONE    64
 
 /*
-   Factorization by blocks: what a block may need of other blocks, the rounds and the number of its updates. The plan
-   has room in shared memory for so much.
+   Factorization by blocks: what a block may need of other blocks, the rounds and the number of its updates.
+   The plan has room in shared memory for so much.
 */
 #define SYNCILU_BLOCK_OUTSIDE 4096
 #define SYNCILU_BLOCK_ROUNDS  1024
 #define SYNCILU_BLOCK_UPDATES 65535
 
 /*
-   Bytes of shared memory beyond which a block has all warps of a thread block, and beyond which rows by level are
-   faster.
+   Bytes of shared memory beyond which a block has all warps of a thread block, and beyond which rows by level
+   are faster.
 */
 #define SYNCILU_BLOCK_WIDE 12000
 #if !defined(SYNCILU_BLOCK_ROOM)
@@ -521,8 +525,8 @@
    Solve strategy cluster: blocks of the cluster, warps of a block that solve for rows, positions of a segment
    of the ring, of which a block has four in shared memory; threads of a block that deals rows, and the levels
    which it deals. On an H200, with 16 levels instead of 64 a solve takes 1.02 times as long in the mean, and
-   the analysis of a narrow matrix 0.1 of 1 ms less; 32 lie between. Where there are fewer levels than for so many
-   blocks, each deals fewer, down to a quarter.
+   the analysis of a narrow matrix 0.1 of 1 ms less; 32 lie between. Where there are fewer levels than for so
+   many blocks, each deals fewer, down to a quarter.
 */
 #define SYNCILU_CLUSTER_DEAL_BLOCKS 16
 #if !defined(SYNCILU_CLUSTER_BLOCKS)

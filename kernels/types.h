@@ -79,8 +79,8 @@ typedef struct {
 } SyncILUDeviceTriangle;
 
 /*
-   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + lead + q, divided by divisor[i]
-   unless that is NULL.
+   Where the values of a triangle's rows stand: entry q of row i is value begin[i] + lead + q, divided by
+   divisor[i] unless that is NULL.
 */
 typedef struct {
   SyncILUDeviceValues values;
@@ -348,7 +348,10 @@ typedef struct {
 typedef struct {
   SyncILUDevicePattern pattern;
   SyncILUDeviceValues  values;
-  /* U', or W and U' on the pattern; NaN sentinels before. With one triangle a row's pivot stands before its U'. */
+  /*
+     U', or W and U' on the pattern; NaN sentinels before. With one triangle a row's pivot stands before its
+     U'.
+  */
   void             *val;
   const int        *upper; /* where the rows of U' begin in val; NULL: on the pattern */
   SyncILUSlicedRows wrows;

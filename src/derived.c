@@ -66,7 +66,10 @@ static PetscErrorCode GetDerived(void *ctx, PetscBool device, PetscBool values, 
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  /* it is made on the host; where its values are lent, on a device or not, its pattern is the other matrix' own */
+  /*
+     it is made on the host; where its values are lent, on a device or not, its pattern is the other matrix'
+     own
+  */
   if (device && values && Lends(d)) {
     PetscCall((*d->from.get)(d->from.ctx, PETSC_TRUE, PETSC_TRUE, csr));
     d->held = *csr;

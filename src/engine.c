@@ -255,7 +255,9 @@ static PetscErrorCode PlanSeen(SyncILUEngine e, const SyncILUSource *source)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From how many rows on auto takes a backend for a matrix of so many; without a source it is one on the host. */
+/*
+   From how many rows on auto takes a backend for a matrix of so many; without a source it is one on the host.
+*/
 static PetscErrorCode LeastRows(const SyncILUBackendOps *ops, const SyncILUSettings *settings, const SyncILUSource *source, PetscInt n, PetscInt *least)
 {
   SyncILUCSR A;
@@ -636,7 +638,10 @@ static PetscErrorCode FactorTuned(SyncILUEngine e, const SyncILUCSR *A, const Ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of parilut: the pattern for the values. Where a device lacks something for it, auto is to plan anew, elsewhere. */
+/*
+   Of parilut: the pattern for the values. Where a device lacks something for it, auto is to plan anew,
+   elsewhere.
+*/
 static PetscErrorCode SearchPattern(SyncILUEngine e, const SyncILUCSR *A, const MatFactorInfo *info, PetscBool *anew)
 {
   const SyncILUPivoting piv = FirstPivoting(e, info);

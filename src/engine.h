@@ -191,7 +191,9 @@ typedef struct {
   PetscReal threshold;
 } SyncILUSearch;
 
-/* The most entries of L and U beside the diagonal that a search leaves, of the pattern that it begins with. */
+/*
+   The most entries of L and U beside the diagonal that a search leaves, of the pattern that it begins with.
+*/
 static inline PetscInt SyncILUSearchLimit(const SyncILUSettings *s, const SyncILUPattern *p)
 {
   const double limit = (double)s->fill * ((double)p->nnz + (double)p->added) - (double)p->n;
@@ -291,9 +293,9 @@ typedef struct {
   /* The norm of A - LU on the pattern, over that of A, of the last factorization, which found no bad pivot. */
   PetscErrorCode (*residual)(SyncILUEngine, const SyncILUCSR *, PetscReal *);
   /*
-     Replaces the pattern by one that suits the values of the matrix, and plans for it. The next factorization begins
-     with what the search has left there. A machine that lacks something for it says so in e->unfit, and the plan is
-     as it was, or none.
+     Replaces the pattern by one that suits the values of the matrix, and plans for it. The next factorization
+     begins with what the search has left there. A machine that lacks something for it says so in e->unfit,
+     and the plan is as it was, or none.
   */
   PetscErrorCode (*search)(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *, SyncILUSearch *);
   /* One attempt at the numeric phase, which ends on any values. */

@@ -1,6 +1,6 @@
 /*
-   The grid that rows follow, as the user has given it: the points of x, y and z in this order, and the unknowns of each
-   point one after the other.
+   The grid that rows follow, as the user has given it: the points of x, y and z in this order, and the
+   unknowns of each point one after the other.
 */
 #include "engine.h"
 #include <limits.h>
@@ -30,8 +30,8 @@ static int Place(const PetscInt d[3])
 }
 
 /*
-   The first row and column of an entry that is none of the points given, straight or around the ends of the grid; the
-   row is -1 if there is none.
+   The first row and column of an entry that is none of the points given, straight or around the ends of the
+   grid; the row is -1 if there is none.
 */
 static PetscBool Look(const PetscInt grid[4], const SyncILUCSR *A, const char *allowed, char *seen, PetscInt *row, PetscInt *col)
 {
@@ -93,10 +93,10 @@ PetscErrorCode SyncILUGridRefuse(const PetscInt grid[4], PetscInt row, PetscInt 
 +  s - the settings, with the grid
 -  A - the matrix; of rows on a device only the number is looked at, the rest is its backend's
 
-   Errors:
-   PETSC_ERR_ARG_INCOMP if the matrix has another number of rows. PETSC_ERR_ARG_WRONG with the first row that has an entry
-   further away than SYNCILU_GRID_REACH points, straight or around the ends of the grid, or one that goes around an end
-   and is no neighbour that rows have elsewhere: lines have another length then.
+   Errors: PETSC_ERR_ARG_INCOMP if the matrix has another number of rows. PETSC_ERR_ARG_WRONG with the first
+   row that has an entry further away than SYNCILU_GRID_REACH points, straight or around the ends of the grid,
+   or one that goes around an end and is no neighbour that rows have elsewhere: lines have another length
+   then.
 */
 PetscErrorCode SyncILUGridCheck(const SyncILUSettings *s, const SyncILUCSR *A)
 {

@@ -74,7 +74,10 @@ static PetscErrorCode DropEngine(Mat_SyncILU *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether what is planned reads the upper triangle alone. The check, the residual and what tuning tries want both of a device's matrix. */
+/*
+   Whether what is planned reads the upper triangle alone. The check, the residual and what tuning tries want
+   both of a device's matrix.
+*/
 static PetscBool ReadsUpper(const Mat_SyncILU *f)
 {
   const SyncILUSettings *s = &f->shared->settings;
@@ -254,8 +257,9 @@ static PetscErrorCode CheckOrdering(PetscBool symmetric, PetscInt n, const Petsc
 }
 
 /*
-   The grid of the matrix' DM, where none was given: DMDA numbers the points of a rank one after the other, x first. Of the
-   block of a rank the DM is that of the whole matrix, and the grid the part that the rank has of it.
+   The grid of the matrix' DM, where none was given: DMDA numbers the points of a rank one after the other, x
+   first. Of the block of a rank the DM is that of the whole matrix, and the grid the part that the rank has
+   of it.
 */
 static PetscErrorCode FindGrid(Mat F, Mat A, SyncILUSettings *s)
 {

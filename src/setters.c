@@ -153,18 +153,17 @@ MAT_GETTER(Backend, SyncILUBackend)
 
    Level: advanced
 
-   Note:
-   Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point grids,
-   auto and list run as one triangular solve, and the view says diagonal-only. Where the device has no memory
-   for the lists, adapt runs. Auto takes bsr where successive rows come in groups of one pattern, as those of
-   the unknowns of a point, and have 12 entries or more in the mean. Where the solves go by the blocks of the
-   ordering bmc, so does the factorization, unless there is relaxation or blocks have too many entries for shared
-   memory; the view then says blocks, or why not. It takes struct where the triangular solves go along
-   the lines of a grid whose stencil has 9 points or more. It takes adapt where levels have few rows,
-   then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take so much
-   memory that plan and factor would have more than three times the bytes of the matrix and 16 MB more. The
-   view and -info give the reason. The host has one way, a dense work row a thread, and says so in the view; there
-   the exact strategies are all the same, while parilu and parilut are what they are on a GPU.
+   Note: Takes effect at the next symbolic phase. Where only diagonals have updates, as on 5- and 7-point
+   grids, auto and list run as one triangular solve, and the view says diagonal-only. Where the device has no
+   memory for the lists, adapt runs. Auto takes bsr where successive rows come in groups of one pattern, as
+   those of the unknowns of a point, and have 12 entries or more in the mean. Where the solves go by the
+   blocks of the ordering bmc, so does the factorization, unless there is relaxation or blocks have too many
+   entries for shared memory; the view then says blocks, or why not. It takes struct where the triangular
+   solves go along the lines of a grid whose stencil has 9 points or more. It takes adapt where levels have
+   few rows, then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take
+   so much memory that plan and factor would have more than three times the bytes of the matrix and 16 MB
+   more. The view and -info give the reason. The host has one way, a dense work row a thread, and says so in
+   the view; there the exact strategies are all the same, while parilu and parilut are what they are on a GPU.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -582,19 +581,20 @@ MAT_GETTER(Solve, SyncILUSolve)
 
    Level: advanced
 
-   Notes:
-   Takes effect at the next symbolic phase. All four zero is none, the default: then the grid is that of the matrix' `DMDA`,
-   if it has one (MatGetDM()) whose points on this rank times its unknowns are the rows, else it is searched for in
-   the pattern. The numbers may differ from rank to rank, and by the option are those of all ranks.
+   Notes: Takes effect at the next symbolic phase. All four zero is none, the default: then the grid is that
+   of the matrix' `DMDA`, if it has one (MatGetDM()) whose points on this rank times its unknowns are the
+   rows, else it is searched for in the pattern. The numbers may differ from rank to rank, and by the option
+   are those of all ranks.
 
-   On a GPU `SYNCILU_SOLVE_STRUCT` goes along the lines of this grid, with the stencil of all points at which rows have
-   entries. So rows need not have one stencil, as they must where the grid is searched for, and lines may be as short as
-   they like. Other strategies, the host and other orderings have no use for it.
+   On a GPU `SYNCILU_SOLVE_STRUCT` goes along the lines of this grid, with the stencil of all points at which
+   rows have entries. So rows need not have one stencil, as they must where the grid is searched for, and
+   lines may be as short as they like. Other strategies, the host and other orderings have no use for it.
 
    Every entry of the matrix is compared with the grid, wherever it is factored. The symbolic phase ends with
-   PETSC_ERR_ARG_INCOMP if the product is not the number of rows, and with PETSC_ERR_ARG_WRONG at the first row with an
-   entry that is more than 8 points away in a direction. In periodic directions entries may go around the ends of the grid, to
-   points that are neighbours elsewhere too; struct does not take such a grid, and the view says so.
+   PETSC_ERR_ARG_INCOMP if the product is not the number of rows, and with PETSC_ERR_ARG_WRONG at the first
+   row with an entry that is more than 8 points away in a direction. In periodic directions entries may go
+   around the ends of the grid, to points that are neighbours elsewhere too; struct does not take such a grid,
+   and the view says so.
 
 .seealso: `SyncILUSolve`, `PCSyncILUSetSolve()`, `PCSyncILUGetGrid()`, `MatSyncILUSetGrid()`, `MatGetDM()`
 @*/
@@ -638,8 +638,8 @@ static PetscErrorCode GetGrid(PetscObject object, PetscInt *nx, PetscInt *ny, Pe
 
    Level: advanced
 
-   Note:
-   As set by `PCSyncILUSetGrid()` or the option; all are zero where none was given, whatever grid a `DM` or the pattern has.
+   Note: As set by `PCSyncILUSetGrid()` or the option; all are zero where none was given, whatever grid a `DM`
+   or the pattern has.
 
 .seealso: `PCSyncILUSetGrid()`
 @*/
@@ -1070,13 +1070,12 @@ MAT_GETTER(Relax, PetscReal)
 
    Level: intermediate
 
-   Notes:
-   With 1 L and U have together as many entries as the matrix, but not the same ones. The threshold that decides is
-   found by sampling, and hardly less are left than there may be; but entries of the same size stay or go together, so
-   that on a regular grid it may be much less, or more where the largest ones alone are too many.
+   Notes: With 1 L and U have together as many entries as the matrix, but not the same ones. The threshold
+   that decides is found by sampling, and hardly less are left than there may be; but entries of the same size
+   stay or go together, so that on a regular grid it may be much less, or more where the largest ones alone
+   are too many.
 
    Takes effect at the next factorization.
-
 
 .seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`, `PCSyncILUGetFill()`, `MatSyncILUSetFill()`
 @*/
@@ -1151,40 +1150,42 @@ MAT_GETTER(Fill, PetscReal)
 
    Level: intermediate
 
-   Notes:
-   The first pattern is that of the symbolic phase, with its levels of fill and its ordering, the first L and U are the
-   triangles of the matrix. A round adds candidates, which are the entries of L U, and those of the first pattern, that
-   the pattern lacks; it makes two sweeps (`PCSyncILUSetSweeps()`), of which the first one gives candidates their residuals
-   as values; it removes the smallest entries, so that `PCSyncILUSetFill()` holds, and sweeps again. In the end come the
-   sweeps of `PCSyncILUSetSweeps()`, on the pattern that was found. A round that finds nothing to add is the last one, and
-   one after which the threshold has hardly changed, see `PCSyncILUSetRoundsTolerance()`.
+   Notes: The first pattern is that of the symbolic phase, with its levels of fill and its ordering, the first
+   L and U are the triangles of the matrix. A round adds candidates, which are the entries of L U, and those
+   of the first pattern, that the pattern lacks; it makes two sweeps (`PCSyncILUSetSweeps()`), of which the
+   first one gives candidates their residuals as values; it removes the smallest entries, so that
+   `PCSyncILUSetFill()` holds, and sweeps again. In the end come the sweeps of `PCSyncILUSetSweeps()`, on the
+   pattern that was found. A round that finds nothing to add is the last one, and one after which the
+   threshold has hardly changed, see `PCSyncILUSetRoundsTolerance()`.
 
-   What counts as the size of an entry (i,j), with s_ij the entry of U, or of L times the pivot, is |s_ij| over the square
-   root of |d_i d_j|, with the pivots d: the same for L and for U, and for a matrix whose rows and columns are scaled
-   alike. In the document it is the absolute value of the entry of L or U. Entries of a row or column whose pivot is zero or
-   no number stay. A symmetric matrix has a symmetric pattern; it is the upper triangle that decides with incomplete
-   Cholesky factorization.
+   What counts as the size of an entry (i,j), with s_ij the entry of U, or of L times the pivot, is |s_ij|
+   over the square root of |d_i d_j|, with the pivots d: the same for L and for U, and for a matrix whose rows
+   and columns are scaled alike. In the document it is the absolute value of the entry of L or U. Entries of a
+   row or column whose pivot is zero or no number stay. A symmetric matrix has a symmetric pattern; it is the
+   upper triangle that decides with incomplete Cholesky factorization.
 
-   The pattern depends on the values: each factorization finds it anew, beginning with the first one, so that the factor
-   depends on the matrix alone, and not on what was factored before. Where the pattern comes out as it was, the plan of
-   the triangular solves stays. With 0 rounds the pattern stays that is there: set it after a factorization, and later ones
-   of new values take sweeps alone, as `SYNCILU_UPDATE_PARILU`, from the triangles of the matrix.
+   The pattern depends on the values: each factorization finds it anew, beginning with the first one, so that
+   the factor depends on the matrix alone, and not on what was factored before. Where the pattern comes out as
+   it was, the plan of the triangular solves stays. With 0 rounds the pattern stays that is there: set it
+   after a factorization, and later ones of new values take sweeps alone, as `SYNCILU_UPDATE_PARILU`, from the
+   triangles of the matrix.
 
-   The search makes its sweeps with the shift of MAT_SHIFT_INBLOCKS, and without any other one: a pivot that is rejected
-   changes the shift of the last sweeps, which then begin with the triangles of the matrix, and not the pattern.
+   The search makes its sweeps with the shift of MAT_SHIFT_INBLOCKS, and without any other one: a pivot that
+   is rejected changes the shift of the last sweeps, which then begin with the triangles of the matrix, and
+   not the pattern.
 
-   Patterns are the same on the host, with any number of threads, and on a GPU, though these round differently: sizes are
-   compared with 5 digits. (Unless one comes as close as their rounding to where 5 digits change.) There is no relaxation, no
-   Eisenstat's trick, no -pc_syncilu_check, and no matrix of type baij with blocks of several rows.
+   Patterns are the same on the host, with any number of threads, and on a GPU, though these round
+   differently: sizes are compared with 5 digits. (Unless one comes as close as their rounding to where 5
+   digits change.) There is no relaxation, no Eisenstat's trick, no -pc_syncilu_check, and no matrix of type
+   baij with blocks of several rows.
 
    Takes effect at the next factorization.
 
-   References:
-   H. Anzt, E. Chow, J. Dongarra, ParILUT - a new parallel threshold ILU factorization, SIAM J. Sci. Comput. 40 (2018); H.
-   Anzt et al., ParILUT - a parallel threshold ILU for GPUs, IPDPS 2019.
+   References: H. Anzt, E. Chow, J. Dongarra, ParILUT - a new parallel threshold ILU factorization, SIAM J.
+   Sci. Comput. 40 (2018); H. Anzt et al., ParILUT - a parallel threshold ILU for GPUs, IPDPS 2019.
 
-
-.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetUpdate()`, `PCSyncILUSetFill()`, `PCSyncILUGetRounds()`, `MatSyncILUSetRounds()`
+.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetUpdate()`, `PCSyncILUSetFill()`, `PCSyncILUGetRounds()`,
+`MatSyncILUSetRounds()`
 @*/
 PC_SETTER(Rounds, PetscInt, Int)
 
@@ -1206,7 +1207,8 @@ PC_SETTER(Rounds, PetscInt, Int)
 PC_GETTER(Rounds, PetscInt)
 
 /*@
-   MatSyncILUSetRounds - Sets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U, for a factored matrix
+   MatSyncILUSetRounds - Sets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U,
+   for a factored matrix
 
    Logically Collective
 
@@ -1227,7 +1229,8 @@ PC_GETTER(Rounds, PetscInt)
 MAT_SETTER(Rounds, PetscInt, Int)
 
 /*@
-   MatSyncILUGetRounds - Gets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U, of a factored matrix
+   MatSyncILUGetRounds - Gets the most rounds in which `SYNCILU_UPDATE_PARILUT` finds the pattern of L and U,
+   of a factored matrix
 
    Not Collective
 
@@ -1257,14 +1260,13 @@ MAT_GETTER(Rounds, PetscInt)
 
    Level: advanced
 
-   Notes:
-   The threshold of a round is the size of the smallest entries that it leaves. No other round comes where it has changed
-   by no more than this, relative to itself, since the round before.
+   Notes: The threshold of a round is the size of the smallest entries that it leaves. No other round comes
+   where it has changed by no more than this, relative to itself, since the round before.
 
    Takes effect at the next factorization.
 
-
-.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`, `PCSyncILUGetRoundsTolerance()`, `MatSyncILUSetRoundsTolerance()`
+.seealso: `SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`, `PCSyncILUGetRoundsTolerance()`,
+`MatSyncILUSetRoundsTolerance()`
 @*/
 PC_SETTER(RoundsTolerance, PetscReal, Real)
 
@@ -1286,7 +1288,8 @@ PC_SETTER(RoundsTolerance, PetscReal, Real)
 PC_GETTER(RoundsTolerance, PetscReal)
 
 /*@
-   MatSyncILUSetRoundsTolerance - Sets when `SYNCILU_UPDATE_PARILUT` makes no more rounds, for a factored matrix
+   MatSyncILUSetRoundsTolerance - Sets when `SYNCILU_UPDATE_PARILUT` makes no more rounds, for a factored
+   matrix
 
    Logically Collective
 
@@ -1307,7 +1310,8 @@ PC_GETTER(RoundsTolerance, PetscReal)
 MAT_SETTER(RoundsTolerance, PetscReal, Real)
 
 /*@
-   MatSyncILUGetRoundsTolerance - Gets when `SYNCILU_UPDATE_PARILUT` makes no more rounds, of a factored matrix
+   MatSyncILUGetRoundsTolerance - Gets when `SYNCILU_UPDATE_PARILUT` makes no more rounds, of a factored
+   matrix
 
    Not Collective
 
@@ -1345,8 +1349,8 @@ MAT_GETTER(RoundsTolerance, PetscReal)
    values in the same pattern. (In the Crout form, which divides U in the place of L, an iterate is the one of Anzt
    et al. with all of its entries computed from the iterate before.)
 
-   The sweeps of `SYNCILU_UPDATE_PARILUT` come after its rounds, on the pattern that these have found, and begin with
-   the L and U that they have left (`PCSyncILUSetRounds()`).
+   The sweeps of `SYNCILU_UPDATE_PARILUT` come after its rounds, on the pattern that these have found, and
+   begin with the L and U that they have left (`PCSyncILUSetRounds()`).
 
    All entries of a sweep may be computed at the same time, other than those of an exact factorization, which is
    what the sweeps converge to: after as many as the longest chain of entries that depend on each other has, they
@@ -1367,7 +1371,6 @@ MAT_GETTER(RoundsTolerance, PetscReal)
    References:
    E. Chow, A. Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37 (2015); H. Anzt et
    al., ParILUT - a parallel threshold ILU for GPUs, IPDPS 2019.
-
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetUpdate()`, `PCSyncILUSetSweepsAsynchronous()`, `PCSyncILUGetSweeps()`, `MatSyncILUSetSweeps()`
 @*/
@@ -1452,7 +1455,6 @@ MAT_GETTER(Sweeps, PetscInt)
 
    Takes effect at the next factorization.
 
-
 .seealso: `PCSyncILUSetSweeps()`, `PCSyncILUGetSweepsAsynchronous()`, `MatSyncILUSetSweepsAsynchronous()`
 @*/
 PC_SETTER(SweepsAsynchronous, PetscBool, Bool)
@@ -1536,7 +1538,6 @@ MAT_GETTER(SweepsAsynchronous, PetscBool)
    thread.
 
    Takes effect at the next factorization.
-
 
 .seealso: `SyncILUStatistics`, `PCSyncILUGetStatistics()`, `PCSyncILUSetSweeps()`, `PCSyncILUGetResidual()`, `MatSyncILUSetResidual()`
 @*/

@@ -1,5 +1,6 @@
 /*
-   The serial reference of parilu: sweeps of the fixed-point iteration (those of parilut begin with other L and U)
+   The serial reference of parilu: sweeps of the fixed-point iteration (those of parilut begin with other L
+   and U)
 
      s_ij = a_ij - sum l_ik u_kj over k < min(i,j),   u_ij = s_ij for i <= j,   l_ij = s_ij / u_jj for i > j
 

@@ -276,8 +276,9 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
 }
 
 /*
-   Levels of fill, whose pattern the device makes. Fill of a star reaches to one side, and up to two levels a row lacks only
-   what leaves the grid, so that it is a stencil again. More levels lack some at the ends of lines too.
+   Levels of fill, whose pattern the device makes. Fill of a star reaches to one side, and up to two levels a
+   row lacks only what leaves the grid, so that it is a stencil again. More levels lack some at the ends of
+   lines too.
 */
 static PetscErrorCode TestFilled(const char *only, PetscBool small, PetscRandom rand)
 {

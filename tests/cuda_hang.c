@@ -68,7 +68,10 @@ typedef enum {
 } Where;
 static const char *const places[] = {"pivot", "first entry of L", "last entry of U", "cancellation", "every entry", "every seventh pivot", "diagonal"};
 
-/* Makes the values symmetric: those left of the diagonal of the factor count, unless right says the others do. */
+/*
+   Makes the values symmetric: those left of the diagonal of the factor count, unless right says the others
+   do.
+*/
 static void Mirror(const Case *c, PetscBool right, PetscScalar *a)
 {
   const SyncILUPattern *p = &c->pattern;

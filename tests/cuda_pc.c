@@ -628,8 +628,8 @@ static PetscErrorCode TestChosenOrdering(PetscRandom rand)
 }
 
 /*
-   Left to the library, small blocks stay on the host, and chains, in which one row waits for another. With approximate
-   solves smaller ones go to the device, if their matrix is there.
+   Left to the library, small blocks stay on the host, and chains, in which one row waits for another. With
+   approximate solves smaller ones go to the device, if their matrix is there.
 */
 static PetscErrorCode TestAuto(PetscRandom rand)
 {

@@ -348,7 +348,10 @@ static PetscReal Apart(PetscInt n, const PetscScalar *want, const PetscScalar *h
   return most > 0.0 ? apart / most : apart;
 }
 
-/* Factors and compares, where pivots are small within another tolerance; same: the device must have the bits of the time before. */
+/*
+   Factors and compares, where pivots are small within another tolerance; same: the device must have the bits
+   of the time before.
+*/
 static PetscErrorCode TestFactor(Factors *f, const SyncILUCSR *csr, MatFactorShiftType shift, PetscReal tolerance, PetscBool same, const char *what)
 {
   const PetscScalar *value[2][3];
@@ -388,7 +391,10 @@ static PetscErrorCode TestFactor(Factors *f, const SyncILUCSR *csr, MatFactorShi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other values of the same pattern: a matrix that is dominant, but for as many zeros on its diagonal as are asked for. */
+/*
+   Other values of the same pattern: a matrix that is dominant, but for as many zeros on its diagonal as are
+   asked for.
+*/
 static PetscErrorCode ChangeValues(const SyncILUCSR *csr, PetscInt zeros, PetscRandom rand, PetscScalar *a)
 {
   PetscFunctionBegin;
@@ -434,8 +440,8 @@ static PetscErrorCode TestUndefined(Factors *f, const SyncILUCSR *csr, PetscScal
 }
 
 /*
-   The factorization by blocks: fresh values, the same bits again, shifts, numbers that are none, and relaxation that
-   is asked for after planning.
+   The factorization by blocks: fresh values, the same bits again, shifts, numbers that are none, and
+   relaxation that is asked for after planning.
 */
 static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks)
 {
@@ -541,8 +547,8 @@ static PetscErrorCode TestLeft(PetscRandom rand)
 }
 
 /*
-   A grid that is given, and its matrix on the device: the same row is refused as on the host. Lines of every length, on
-   matrices whose grids are others, too.
+   A grid that is given, and its matrix on the device: the same row is refused as on the host. Lines of every
+   length, on matrices whose grids are others, too.
 */
 static PetscErrorCode TestGrids(PetscRandom rand)
 {
@@ -595,7 +601,10 @@ static PetscErrorCode TestGrids(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A pattern that is searched for in a matrix on the device is the host's, whichever memory the rows and the values are in. */
+/*
+   A pattern that is searched for in a matrix on the device is the host's, whichever memory the rows and the
+   values are in.
+*/
 static PetscErrorCode TestSearch(const char *pattern, PetscInt n, PetscRandom rand)
 {
   Mat             A;
@@ -643,7 +652,10 @@ static PetscErrorCode TestSearch(const char *pattern, PetscInt n, PetscRandom ra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the device has too little memory for a search, auto searches on the host, and who asked for the device is told. */
+/*
+   Where the device has too little memory for a search, auto searches on the host, and who asked for the
+   device is told.
+*/
 static PetscErrorCode TestShortage(SyncILUBackend backend, PetscRandom rand)
 {
   Mat             A;

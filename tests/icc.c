@@ -216,7 +216,10 @@ static PetscErrorCode TestShifts(PetscRandom rand, PetscBool device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One triangle on a device: what is switched on later that it cannot do, and a pattern that is not what PETSc was told. */
+/*
+   One triangle on a device: what is switched on later that it cannot do, and a pattern that is not what PETSc
+   was told.
+*/
 static PetscErrorCode TestDevice(PetscRandom rand)
 {
   Mat                A;

@@ -196,7 +196,10 @@ static PetscErrorCode DenseRounds(Dense *f, PetscInt rounds, PetscInt limit, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first row in which a factor differs in its pattern, or in its values by more than rounding; n if none does. */
+/*
+   The first row in which a factor differs in its pattern, or in its values by more than rounding; n if none
+   does.
+*/
 static PetscInt DenseDifference(const Dense *f, const SyncILUPattern *p, const PetscScalar *lval, const PetscScalar *uval, const PetscScalar *dinv)
 {
   const PetscInt n = f->n;
@@ -330,9 +333,9 @@ static void Compare(const Case *c, const Result *r, const Result *want, PetscRea
 }
 
 /*
-   The host on several threads has the bits of one; the device the same pattern, values up to rounding and solutions.
-   Both have the same bits again, and after other values those that a new engine has. The last solution is checked by
-   hand.
+   The host on several threads has the bits of one; the device the same pattern, values up to rounding and
+   solutions. Both have the same bits again, and after other values those that a new engine has. The last
+   solution is checked by hand.
 */
 static PetscErrorCode TestBackends(const char *pattern, const char *ordering, PetscInt levels, PetscReal fill, PetscBool device, PetscRandom rand)
 {
@@ -409,7 +412,10 @@ static PetscErrorCode TestBackends(const char *pattern, const char *ordering, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A symmetric matrix: the host's half, the host's ILU and a device's both triangles are one factor, in any ordering. */
+/*
+   A symmetric matrix: the host's half, the host's ILU and a device's both triangles are one factor, in any
+   ordering.
+*/
 static PetscErrorCode TestSymmetric(const char *pattern, const char *ordering, PetscBool device, PetscRandom rand)
 {
   Mat          A, B;
@@ -558,8 +564,8 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscRandom rand)
 }
 
 /*
-   Inside of Krylov methods: with so many entries as one level of fill has, no more iterations; rounds without candidates
-   and those that a tolerance leaves out are not made; what the view says.
+   Inside of Krylov methods: with so many entries as one level of fill has, no more iterations; rounds without
+   candidates and those that a tolerance leaves out are not made; what the view says.
 */
 static PetscErrorCode TestSolvers(SyncILUBackend backend)
 {

@@ -52,7 +52,10 @@ static PetscErrorCode CreatePair(CUDA *d, const SolveOps *ops, PetscBool transpo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where somebody knows the grid, lines are likely, and what tiles have to know of the pattern is found only if it comes to them. */
+/*
+   Whether the statistics for tiles are left until tiles are wanted: where a grid is given, or the DM's, the solve
+   goes along its lines most likely.
+*/
 static PetscBool TilesAreLate(const Plan *plan)
 {
   return (PetscBool)(plan->settings->grid_from != SYNCILU_GRID_UNKNOWN && !plan->row);
@@ -70,7 +73,7 @@ static PetscErrorCode Tile(Plan *plan)
 PetscErrorCode PlanStrategies(SyncILUEngine e)
 {
   CUDA                *d    = (CUDA *)e->data;
-  const PetscBool      any  = (PetscBool)(e->settings.solve == SYNCILU_SOLVE_AUTO && e->settings.update != SYNCILU_UPDATE_STRUCT); /* solve would do */
+  const PetscBool      any  = (PetscBool)(e->settings.solve == SYNCILU_SOLVE_AUTO && e->settings.update != SYNCILU_UPDATE_STRUCT); /* any solve will do */
   Plan                *plan = &d->plan;
   const SolveOps      *ops, *usual;
   PetscInt64           taken;

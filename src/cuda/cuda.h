@@ -38,9 +38,9 @@
 /* device.c: the device of this process, the memory of its engines. */
 
 /*
-   Pieces of device memory that are released together. A list may keep room for its small pieces, which come and go
-   in an analysis by the dozen: one allocation for all of them. The last piece is released first, so that what is in
-   use of the room is its beginning.
+   Pieces of device memory that are released together. A list may keep room for its small pieces, which come
+   and go in an analysis by the dozen: one allocation for all of them. The last piece is released first, so
+   that what is in use of the room is its beginning.
 */
 typedef struct {
   struct {

@@ -1,7 +1,7 @@
 /*
-   The factorization by the blocks of the ordering bmc, into whose storage W and U' go: a warp a block, with a list of
-   updates that the plan has dealt to rounds. The strategy has no option value: it is what auto does where the
-   solves go by these blocks, unless there is relaxation, or the lists take too much.
+   The factorization by the blocks of the ordering bmc, into whose storage W and U' go: a warp a block, with a
+   list of updates that the plan has dealt to rounds. The strategy has no option value: it is what auto does
+   where the solves go by these blocks, unless there is relaxation, or the lists take too much.
 */
 #include "cuda.h"
 #include "../../kernels/factor.h"
@@ -22,7 +22,10 @@ static PetscErrorCode Fits_Blocks(Plan *plan, char why[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The updates of all rows one behind the other, in scratch; where those of each row begin, and how many there are. */
+/*
+   The updates of all rows one behind the other, in scratch; where those of each row begin, and how many there
+   are.
+*/
 static PetscErrorCode FindUpdates(Factorization *f, SyncILUDevicePattern p, int lanes, SyncILUFoundUpdate **found, int **begin, int *total)
 {
   Plan          *plan = f->plan;

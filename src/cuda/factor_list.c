@@ -21,8 +21,8 @@ double ListsLimit(const Factorization *f)
 }
 
 /*
-   Whether a part of the rows shows that lists fit with no number of lanes, if the updates of a row by a reference row
-   take so many bytes for each four of them or part of four.
+   Whether a part of the rows shows that lists fit with no number of lanes, if the updates of a row by a
+   reference row take so many bytes for each four of them or part of four.
 */
 PetscErrorCode ListsHopeless(Factorization *f, SyncILUDevicePattern p, double bytes, PetscBool *hopeless)
 {
@@ -125,10 +125,10 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
 }
 
 /*
-   Why both triangles are factored of a symmetric matrix, empty if one is: with one there is less to read and to keep, but
-   each row waits for pivots too. On an H200 one took 0.82 of the time of both on a 27-point grid of 80^3, and 1.1 to 1.5
-   times as long on 15pt_random, random, 15-point and 25-point grids, elasticity, triangles in RCM order and a quadtree, so
-   that it is for who asks for lists.
+   Why both triangles are factored of a symmetric matrix, empty if one is: with one there is less to read and
+   to keep, but each row waits for pivots too. On an H200 one took 0.82 of the time of both on a 27-point grid
+   of 80^3, and 1.1 to 1.5 times as long on 15pt_random, random, 15-point and 25-point grids, elasticity,
+   triangles in RCM order and a quadtree, so that it is for who asks for lists.
 */
 static const char *WhyBoth(const Plan *plan)
 {

@@ -31,11 +31,10 @@ static PetscBool Late(const Factorization *f)
    Output Parameter:
 .  f - its half, or the reason in both
 
-   Note:
-   By bytes, with m entries of U: both triangles read 2m + n values of A and write W and U'; one reads m + n, and
-   the transposed u' where the update of the diagonal reads it anyway. So W is written by its own row, as with both.
-   If instead a row scattered it to those that need it, m more sentinels would be filled, and m values go to memory
-   one by one.
+   Note: By bytes, with m entries of U: both triangles read 2m + n values of A and write W and U'; one reads m
+   + n, and the transposed u' where the update of the diagonal reads it anyway. So W is written by its own
+   row, as with both. If instead a row scattered it to those that need it, m more sentinels would be filled,
+   and m values go to memory one by one.
 */
 PetscErrorCode FactorHalf(Factorization *f, const char unfit[])
 {

@@ -1,5 +1,6 @@
 /*
-   Update strategy struct: along the lines of a grid, straight into the storage of the triangular solves along them.
+   Update strategy struct: along the lines of a grid, straight into the storage of the triangular solves along
+   them.
 */
 #include "struct.h"
 #include "../../kernels/factor.h"
@@ -17,7 +18,10 @@ typedef struct {
   int            near;                           /* reference rows that are near */
 } Sources;
 
-/* The points of L by their levels, the lowest first, and with one level by their columns; behind the padding of the far ones. */
+/*
+   The points of L by their levels, the lowest first, and with one level by their columns; behind the padding
+   of the far ones.
+*/
 static void SortSources(const Stencil *s, Sources *sources, int *far)
 {
   int next = 0, level[SYNCILU_STRUCT_MOST], most = 0;
@@ -46,9 +50,10 @@ static void LineOf(const Stencil *s, const signed char *point, int *v, int *w)
 }
 
 /*
-   The rings: one for the row's own line, which has number -1, and for each line beside that has reference rows, the
-   nearest ones first but for the one at v - 1, which is the first if there is one. A line
-   whose latest one is near brings it with the row that needs it, others a step before, since far rows are used then.
+   The rings: one for the row's own line, which has number -1, and for each line beside that has reference
+   rows, the nearest ones first but for the one at v - 1, which is the first if there is one. A line whose
+   latest one is near brings it with the row that needs it, others a step before, since far rows are used
+   then.
 */
 static void Rings(const Sources *sources, SyncILUDeviceStructFactor *f)
 {

@@ -55,7 +55,10 @@ PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The latest levels of both triangles, as SyncILUKernelLevelsLate() has it: from the last ones, with counts of zero. */
+/*
+   The latest levels of both triangles, as SyncILUKernelLevelsLate() has it: from the last ones, with counts
+   of zero.
+*/
 static PetscErrorCode Latest(Plan *plan, SyncILUDevicePattern p, int *const level[2], int *count, int least, int *over)
 {
   SyncILULateLevels late[2];
@@ -313,9 +316,9 @@ PetscErrorCode PlanCountLevels(Plan *plan)
 }
 
 /*
-   How wide slices are and where their entries begin, and how many entries all have.
-
-   Packed: as many for each column of a slice as it has lanes, in units of SYNCILU_PACK; else 32, in units of that.
+   Fills in how wide the slices are and where their entries begin. The total of all entries comes in units of
+   SYNCILU_PACK if slices are packed, which have as many entries for each column as they have lanes; else in units
+   of 32, the entries of a column.
 */
 PetscErrorCode PlanSliceStorage(Plan *plan, SyncILUDeviceTriangle t, const int *order, PetscBool packed, int count, SyncILUSlice *slice, int *total)
 {

@@ -1,9 +1,10 @@
 /*
-   Update strategy parilut: the search for a pattern, in the rounds that src/host/parilut.c has, by the same rules. The
-   candidates come from the symbolic phase's search for fill, one level more than the pattern, and sweeps are those of
-   parilu, which begin with the factor that is there.
+   Update strategy parilut: the search for a pattern, in the rounds that src/host/parilut.c has, by the same
+   rules. The candidates come from the symbolic phase's search for fill, one level more than the pattern, and
+   sweeps are those of parilu, which begin with the factor that is there.
 
-   A search has a plan of its own, which becomes the factorization's where the pattern is another one than before.
+   A search has a plan of its own, which becomes the factorization's where the pattern is another one than
+   before.
 */
 #include "cuda.h"
 #include "../../kernels/factor_parilu.h"
@@ -42,7 +43,10 @@ static PetscErrorCode LookThrough(Plan *plan, Stage *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sweeps from the iterate of a stage, which was looked through last; without an iterate one that makes the first. */
+/*
+   Sweeps from the iterate of a stage, which was looked through last; without an iterate one that makes the
+   first.
+*/
 static PetscErrorCode Sweep(Plan *plan, Stage *stage, const Search *search, int sweeps)
 {
   const int          mark = plan->scratch.n;

@@ -320,11 +320,11 @@ static PetscErrorCode Reason(const Factorization *f, char why[], size_t len)
    Output Parameter:
 .  f - the factorization, whose why says what was wrong with the strategy that is asked for, or that auto prefers
 
-   Note:
-   For auto and list those of the table are tried in its order: struct, by auto alone and where lines pay; the one for
-   updates of diagonals alone, which does the work of list there; by auto alone, blocks where the solves go by these, and
-   bsr where inodes pay; list; and adapt, which takes every pattern. One that finds no memory for its plan is followed by
-   the next one too: adapt takes the least. Where struct is asked for and does not fit, the others are tried as by auto.
+   Note: For auto and list those of the table are tried in its order: struct, by auto alone and where lines
+   pay; the one for updates of diagonals alone, which does the work of list there; by auto alone, blocks where
+   the solves go by these, and bsr where inodes pay; list; and adapt, which takes every pattern. One that
+   finds no memory for its plan is followed by the next one too: adapt takes the least. Where struct is asked
+   for and does not fit, the others are tried as by auto.
 */
 PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, Factorization *f)
 {

@@ -2,16 +2,18 @@
    Whether a pattern is that of a stencil on a grid, in its natural order, and how lines of the grid make tiles
    (kernels/struct.h).
 
-   Several unknowns a point are rows of a line that is as many times longer, and their entries those of one stencil, of
-   which each unknown lacks some: with two unknowns and 7 points L has 9, of which rows have 6 or 7; three unknowns and 5
-   points have 10. That takes three times the memory of inodes (inodes.c, solve_bsr.c), a warp a point, whose rows wait
-   together: auto prefers these, and where there are more than 13 entries they are the only way. What they lack is the
-   march: each level of points takes a hop through memory, about a microsecond, where a step within a tile takes a tenth
-   to a quarter of it. A march by dense blocks would have a lane for a point with all its unknowns, as it has several
-   right-hand sides now. Its limit is shared memory: with 5 unknowns and 7 points the coefficients of a step are 23 KB, so
-   that buffers hold chunks of two or three steps and not of eight.
+   Several unknowns a point are rows of a line that is as many times longer, and their entries those of one
+   stencil, of which each unknown lacks some: with two unknowns and 7 points L has 9, of which rows have 6 or
+   7; three unknowns and 5 points have 10. That takes three times the memory of inodes (inodes.c,
+   solve_bsr.c), a warp a point, whose rows wait together: auto prefers these, and where there are more than
+   13 entries they are the only way. What they lack is the march: each level of points takes a hop through
+   memory, about a microsecond, where a step within a tile takes a tenth to a quarter of it. A march by dense
+   blocks would have a lane for a point with all its unknowns, as it has several right-hand sides now. Its
+   limit is shared memory: with 5 unknowns and 7 points the coefficients of a step are 23 KB, so that buffers
+   hold chunks of two or three steps and not of eight.
 
-   Periodic directions are no stencil here: a line would depend on its own end, and tiles on each other in circles.
+   Periodic directions are no stencil here: a line would depend on its own end, and tiles on each other in
+   circles.
 */
 #include "struct.h"
 
@@ -51,9 +53,9 @@ static void StencilPoint(const int *points, int offset, int *d)
 }
 
 /*
-   The grids on which the entries of a row are neighbours, as far as kernels reach: of all whose lines and planes are as
-   long as some entry is far, those on which they are the nearest, the nearest first. Rows of one line alone are a grid, too. Around
-   the ends of a grid only if said so. Returns how many there are.
+   The grids on which the entries of a row are neighbours, as far as kernels reach: of all whose lines and
+   planes are as long as some entry is far, those on which they are the nearest, the nearest first. Rows of
+   one line alone are a grid, too. Around the ends of a grid only if said so. Returns how many there are.
 */
 static int FindPoints(const SyncILUStencil *s, int n, PetscBool around, int points[CANDIDATES][3])
 {
@@ -267,8 +269,8 @@ static PetscErrorCode GridEntries(Plan *plan, int n, const int *ptr, const int *
 }
 
 /*
-   PlanCheckGrid - checks the grid that the user has given against the rows of a matrix on the device; those on the host
-   are SyncILUGridCheck()'s
+   PlanCheckGrid - checks the grid that the user has given against the rows of a matrix on the device; those
+   on the host are SyncILUGridCheck()'s
 
    Not Collective
 
@@ -276,9 +278,8 @@ static PetscErrorCode GridEntries(Plan *plan, int n, const int *ptr, const int *
 +  plan - the plan
 -  A    - the matrix
 
-   Errors:
-   PETSC_ERR_ARG_WRONG with the first row that has an entry too far away, or one that goes around an end of the grid and
-   is no neighbour that other rows have.
+   Errors: PETSC_ERR_ARG_WRONG with the first row that has an entry too far away, or one that goes around an
+   end of the grid and is no neighbour that other rows have.
 */
 PetscErrorCode PlanCheckGrid(Plan *plan, const SyncILUCSR *A)
 {
@@ -354,8 +355,8 @@ static PetscErrorCode TakePoints(Stencil *s, const SyncILUGridEntries *found, Sy
 }
 
 /*
-   A grid, with the stencil of all rows together, or why it has none. Unknowns of a point are neighbours along x here, on
-   lines that are as many times longer: a stencil with holes.
+   A grid, with the stencil of all rows together, or why it has none. Unknowns of a point are neighbours along
+   x here, on lines that are as many times longer: a stencil with holes.
 */
 static PetscErrorCode TakeGrid(Plan *plan, SyncILUDevicePattern p, const int points[3], Stencil *s, SyncILUStencil *stencil)
 {
@@ -395,7 +396,8 @@ static PetscErrorCode AskWhetherPeriodic(Plan *plan, SyncILUDevicePattern p, con
 }
 
 /*
-   A grid of points whose unknowns are the rows of an inode. The longest row tells the neighbours of its point.
+   A grid of points whose unknowns are the rows of an inode. The longest row tells the neighbours of its
+   point.
 */
 static PetscErrorCode SearchPoints(Plan *plan, SyncILUDevicePattern p, const SyncILUStencil *longest, Stencil *s, SyncILUStencil *stencil)
 {
@@ -449,8 +451,8 @@ static PetscErrorCode TryGrid(Plan *plan, SyncILUDevicePattern p, const SyncILUS
 }
 
 /*
-   A grid in the pattern: the nearest one on which the entries of the longest row are all that rows have, else one of
-   points with several unknowns. If there is none, why says what keeps the nearest one from it.
+   A grid in the pattern: the nearest one on which the entries of the longest row are all that rows have, else
+   one of points with several unknowns. If there is none, why says what keeps the nearest one from it.
 */
 static PetscErrorCode SearchGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s, SyncILUStencil *stencil)
 {
@@ -541,9 +543,9 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
    Input Parameter:
 .  plan - the plan, with its pattern; plan->stencil says the rest
 
-   Note:
-   All rows are looked at: a row of other entries than the stencil's is found, and named. On a grid that is known the
-   stencil is that of all rows together, on one that is found in the pattern that of the longest row.
+   Note: All rows are looked at: a row of other entries than the stencil's is found, and named. On a grid that
+   is known the stencil is that of all rows together, on one that is found in the pattern that of the longest
+   row.
 */
 PetscErrorCode PlanFindStencil(Plan *plan)
 {

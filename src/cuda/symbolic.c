@@ -157,8 +157,8 @@ static PetscErrorCode Permute(Plan *plan, const DeviceRows *m, PetscBool final, 
 }
 
 /*
-   Searches for the fill of all rows. DeviceRows for which the table of a warp is too small are searched for again,
-   with a larger one, at last with tables in memory, which grow from round to round.
+   Searches for the fill of all rows. DeviceRows for which the table of a warp is too small are searched for
+   again, with a larger one, at last with tables in memory, which grow from round to round.
 */
 static PetscErrorCode SearchFill(Plan *plan, SyncILUDeviceFill f)
 {

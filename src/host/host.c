@@ -1013,7 +1013,10 @@ static PetscErrorCode SamePattern(const SyncILUPattern *p, const SyncILUPattern 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every search begins with the pattern of the symbolic phase. What is prepared for the one found last may suit this one too. */
+/*
+   Every search begins with the pattern of the symbolic phase. What is prepared for the one found last may
+   suit this one too.
+*/
 static PetscErrorCode Search_Host(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUSearch *search)
 {
   Host           *h     = (Host *)e->data;

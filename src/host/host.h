@@ -14,7 +14,10 @@ PETSC_INTERN PetscErrorCode SyncILUHostLevels(PetscInt, const PetscInt *, const 
 /* Moves each row to the latest level that delays no other row. */
 PETSC_INTERN PetscErrorCode SyncILUHostLevelsLate(PetscInt, const PetscInt *, const PetscInt *, PetscBool, PetscInt, PetscInt *);
 
-/* An iterate of sweeps (sweeps.c): the lower part not yet divided by the pivots; of a half none, and the upper part is. */
+/*
+   An iterate of sweeps (sweeps.c): the lower part not yet divided by the pivots; of a half none, and the
+   upper part is.
+*/
 typedef struct {
   PetscScalar *l, *u;
   PetscScalar *dinv; /* reciprocals, zero where a row updates nothing */

@@ -1,6 +1,6 @@
 /*
-   Update strategy parilut: the pattern of L and U is found together with their values, in rounds (H. Anzt, E. Chow,
-   J. Dongarra, SIAM J. Sci. Comput. 40, 2018; H. Anzt et al., IPDPS 2019). A round
+   Update strategy parilut: the pattern of L and U is found together with their values, in rounds (H. Anzt, E.
+   Chow, J. Dongarra, SIAM J. Sci. Comput. 40, 2018; H. Anzt et al., IPDPS 2019). A round
 
    1. adds to the pattern S of L + U the candidates, all other entries of L U, and those of the first pattern that it
       lacks, as zeros;
@@ -9,19 +9,21 @@
    3. removes the smallest entries, so that about so many are left as are asked for, and zeros;
    4. makes one more sweep.
 
-   The size of s_ij = w_ij or u_ij is |s_ij| / sqrt(|d_i d_j|), where the document has |l_ij| and |u_ij|, each with a
-   threshold of its own: it does not change when rows and columns are scaled alike, and it is symmetric where the
-   matrix is, and so is the pattern. What has no size, as in rows with a pivot that is zero or no number, stays.
+   The size of s_ij = w_ij or u_ij is |s_ij| / sqrt(|d_i d_j|), where the document has |l_ij| and |u_ij|, each
+   with a threshold of its own: it does not change when rows and columns are scaled alike, and it is symmetric
+   where the matrix is, and so is the pattern. What has no size, as in rows with a pivot that is zero or no
+   number, stays.
 
-   Sizes are compared as integers, squared and rounded to 16 bits of the mantissa. So numbers that differ by rounding
-   alone are equal here, as they are in the many rows of one kind that a grid has, and the patterns that backends find
-   are the same, though they round differently; unless a size comes closer than that to the middle between two such
-   numbers. Equal ones stay or go together.
+   Sizes are compared as integers, squared and rounded to 16 bits of the mantissa. So numbers that differ by
+   rounding alone are equal here, as they are in the many rows of one kind that a grid has, and the patterns
+   that backends find are the same, though they round differently; unless a size comes closer than that to the
+   middle between two such numbers. Equal ones stay or go together.
 
-   The threshold is the one of the document's approximate selection: a sample of the sizes, sorted, has 255 splitters,
-   between which all sizes are counted. In the bucket in which the number of entries that are asked for is reached, 256
-   equal parts are counted once more, and the smallest bound of theirs is taken that leaves no more than are asked for. The
-   positions of the sample are hashes of their numbers, the same every time.
+   The threshold is the one of the document's approximate selection: a sample of the sizes, sorted, has 255
+   splitters, between which all sizes are counted. In the bucket in which the number of entries that are asked
+   for is reached, 256 equal parts are counted once more, and the smallest bound of theirs is taken that
+   leaves no more than are asked for. The positions of the sample are hashes of their numbers, the same every
+   time.
 */
 #include "host.h"
 #include <stdint.h>
@@ -264,7 +266,9 @@ static inline PetscInt KeyOfUpper(const SyncILUPattern *p, PetscInt i, PetscInt 
   return p->lptr[i + 1] + k;
 }
 
-/* Of |s| sqrt(|d e|), with reciprocals d and e of pivots: see above. A row without a usable pivot has zero. */
+/*
+   Of |s| sqrt(|d e|), with reciprocals d and e of pivots: see above. A row without a usable pivot has zero.
+*/
 static uint32_t SizeKey(PetscReal s, PetscReal d, PetscReal e)
 {
   const double size = d > 0.0 && e > 0.0 ? (double)(s * d) * (double)(s * e) : INFINITY;
@@ -315,8 +319,9 @@ static PetscInt Position(uint64_t s, PetscInt m)
 }
 
 /*
-   The smallest key that stays of those in lo .. hi - 1, where so many at or above hi stay already: that of the finest
-   of BUCKETS equal parts of the interval. If nothing stayed, the largest ones do, though they are too many.
+   The smallest key that stays of those in lo .. hi - 1, where so many at or above hi stay already: that of
+   the finest of BUCKETS equal parts of the interval. If nothing stayed, the largest ones do, though they are
+   too many.
 */
 static uint32_t Finer(const uint32_t *key, PetscInt m, PetscInt limit, uint32_t lo, uint32_t hi, PetscInt above)
 {

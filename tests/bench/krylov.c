@@ -8,8 +8,8 @@
 #include "krylov.h"
 
 /*
-   With arrays on the host PETSc is not made to use the device: a solve has ended then when its result is there,
-   and what a setup leaves going on counts as the solve's.
+   With arrays on the host PETSc is not made to use the device: a solve has ended then when its result is
+   there, and what a setup leaves going on counts as the solve's.
 */
 PetscErrorCode KrylovClock(const Krylov *s, PetscLogDouble *t)
 {

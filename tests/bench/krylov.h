@@ -39,8 +39,8 @@ typedef struct {
 } Outcome;
 
 /*
-   Rounds of a preconditioner given by its options, without dash and prefix. A round: setup, solve, setup with new
-   values, solve. The last round's KSP comes back, also with an error.
+   Rounds of a preconditioner given by its options, without dash and prefix. A round: setup, solve, setup with
+   new values, solve. The last round's KSP comes back, also with an error.
 */
 extern PetscErrorCode KrylovRun(Krylov *, const char *const *, KSPType, System *, KSP *, Outcome *);
 /* All that is no number yet. */

@@ -30,7 +30,10 @@ typedef struct {
 
 #define SWEEP "mg_levels_pc_type syncilu", "mg_levels_pc_syncilu_solve jacobi", "mg_levels_pc_syncilu_solve_sweeps 1"
 
-/* chebyshev and richardson take two steps unless the name says one; a sweep is ILU(0) whose triangular solves are a Jacobi sweep each. */
+/*
+   chebyshev and richardson take two steps unless the name says one; a sweep is ILU(0) whose triangular solves
+   are a Jacobi sweep each.
+*/
 static const Smoother smoothers[] = {
   {"chebyshev/jacobi",     PETSC_FALSE, {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type jacobi"}                                                            },
   {"chebyshev/sor",        PETSC_TRUE,  {"mg_levels_ksp_type chebyshev", "mg_levels_pc_type sor"}                                                               },
@@ -346,7 +349,10 @@ static PetscErrorCode CreateSystem(const Bench *bench, const char *name, PetscBo
   PetscCall(SystemFinish(p));
   if (p->symmetric) PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
   if (geometric) PetscCall(HierarchyCreate(bench, p, h));
-  /* no rigid body modes for elasticity: aggregates of one point make zero rows of them, on which SOR and ILU stop */
+  /*
+     no rigid body modes for elasticity: aggregates of one point make zero rows of them, on which SOR and ILU
+     stop
+  */
   p->prepare = Prepare;
   p->ctx     = h;
   PetscFunctionReturn(PETSC_SUCCESS);

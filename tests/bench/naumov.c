@@ -169,7 +169,10 @@ static PetscErrorCode PrintResults(Bench *bench, const System *p, PetscInt rows,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Totals of all systems, and how many times those of the first choice the others are; a geometric mean of what both have solved. */
+/*
+   Totals of all systems, and how many times those of the first choice the others are; a geometric mean of
+   what both have solved.
+*/
 static PetscErrorCode PrintLines(const Bench *bench)
 {
   const int first         = bench->cpu ? 2 : 0;

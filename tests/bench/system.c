@@ -12,8 +12,9 @@ enum {
 };
 
 /*
-   Differences of second order on a grid with a constant step, with zero values on its boundary, whose rows are
-   the diagonal alone: what is beside it, and what is in its column, are zeros in the pattern, as with DMDA.
+   Differences of second order on a grid with a constant step, with zero values on its boundary, whose rows
+   are the diagonal alone: what is beside it, and what is in its column, are zeros in the pattern, as with
+   DMDA.
 */
 typedef struct {
   const char *name, *kind;
@@ -141,10 +142,10 @@ static void Conductance(Entries *e, PetscInt p, PetscInt q, PetscReal g)
 }
 
 /*
-   Conductances of a network of n^2 nodes, over two decades: nine of ten of the edges of a square grid, and wires
-   from one of eight nodes to another one up to three lines down and seven nodes to the right; each node leaks a little. With sources, which make
-   it unsymmetric, rails join hundreds of nodes, and the current into three of ten nodes depends on the voltage of
-   such a neighbour.
+   Conductances of a network of n^2 nodes, over two decades: nine of ten of the edges of a square grid, and
+   wires from one of eight nodes to another one up to three lines down and seven nodes to the right; each node
+   leaks a little. With sources, which make it unsymmetric, rails join hundreds of nodes, and the current into
+   three of ten nodes depends on the voltage of such a neighbour.
 */
 static PetscErrorCode NetworkCreate(PetscInt n, PetscBool sources, System *p)
 {

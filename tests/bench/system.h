@@ -23,11 +23,12 @@ typedef struct {
 /*
    Both make a matrix of the given type, of a system whose fields are all zero.
 
-   Names have the points in each direction behind a colon, and one rank. Grids, with rows of the boundary, points
-   numbered line by line: poisson, poisson2 (in two dimensions), anisotropic (100 times as strong in the last direction),
-   jumping (coefficients of 8^3 boxes, over six decades), reservoir (the same, a tenth as strong in the last
-   direction), convdiff (upwind convection, a cell's Peclet number 1), transport (reservoir with that convection). Meshes: see mesh.h.
-   Networks of n^2 nodes: network, of conductances, and circuit, with sources. The source is constant.
+   Names have the points in each direction behind a colon, and one rank. Grids, with rows of the boundary,
+   points numbered line by line: poisson, poisson2 (in two dimensions), anisotropic (100 times as strong in
+   the last direction), jumping (coefficients of 8^3 boxes, over six decades), reservoir (the same, a tenth as
+   strong in the last direction), convdiff (upwind convection, a cell's Peclet number 1), transport (reservoir
+   with that convection). Meshes: see mesh.h. Networks of n^2 nodes: network, of conductances, and circuit,
+   with sources. The source is constant.
 */
 extern PetscErrorCode SystemByName(const char *, MatType, System *);
 /* the right-hand side is that of a solution of ones */
