@@ -9,15 +9,9 @@ static const char *const few[]      = {"7pt:5x4x3", "tridiagonal:40"}; /* where 
 /* A test matrix, or with its transpose added a symmetric one; on the device, where PETSc has one and the backend is for it. */
 static PetscErrorCode Generate(const char *pattern, PetscBool symmetric, SyncILUBackend backend, PetscRandom rand, Mat *A)
 {
-  Mat B;
-
   PetscFunctionBegin;
   PetscCall(GenerateMatrix(pattern, 0, rand, A));
-  if (symmetric) {
-    PetscCall(MatTranspose(*A, MAT_INITIAL_MATRIX, &B));
-    PetscCall(MatAXPY(*A, 1.0, B, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatDestroy(&B));
-  }
+  if (symmetric) PetscCall(GenerateSum(*A));
 #if defined(PETSC_HAVE_CUDA)
   if (backend == SYNCILU_BACKEND_CUDA) PetscCall(MatConvert(*A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, A));
 #else

@@ -245,10 +245,14 @@ static PetscErrorCode ExtendRows(const SyncILUPattern *start, const SyncILUPatte
 
 static PetscErrorCode Extend(const SyncILUPattern *start, const Stage *from, PetscInt threads, Stage *to)
 {
+  PetscErrorCode ierr;
+
   PetscFunctionBegin;
   PetscCall(StageBegin(&from->p, to));
   PetscCall(ExtendRows(start, &from->p, PETSC_FALSE, threads, &to->p));
-  PetscCall(StageAlloc(to));
+  ierr = StageAlloc(to); /* there may be too many candidates */
+  if (ierr) PetscCall(StageDestroy(to));
+  PetscCall(ierr);
   PetscCall(ExtendRows(start, &from->p, PETSC_TRUE, threads, &to->p));
   PetscCall(StageMap(to));
   PetscCall(StageCarry(from, to));
@@ -491,6 +495,7 @@ PetscErrorCode SyncILUHostSearch(const SyncILUPattern *start, const SyncILUCSR *
   const PetscInt limit     = SyncILUSearchLimit(settings, start);
   uint32_t       threshold = 1;
   PetscBool      done      = PETSC_FALSE;
+  PetscErrorCode ierr;
   Stage          s;
 
   PetscFunctionBegin;
@@ -498,7 +503,9 @@ PetscErrorCode SyncILUHostSearch(const SyncILUPattern *start, const SyncILUCSR *
   search->rounds    = 0;
   search->threshold = 0.0;
   while (search->rounds < settings->rounds && !done) {
-    PetscCall(Round(start, A, piv, limit, threads, &s, &threshold, &done));
+    ierr = Round(start, A, piv, limit, threads, &s, &threshold, &done);
+    if (ierr) PetscCall(StageDestroy(&s));
+    PetscCall(ierr);
     if (!done) SyncILUSearchRound(settings, threshold > 1 ? SizeOfKey(threshold) : (PetscReal)0.0, search, &done);
   }
   PetscCall(PetscFree(s.map));

@@ -193,7 +193,7 @@ double OutcomeTotal(const Outcome *o)
   return o->failed || o->reason <= 0 ? NAN : o->setup + o->time;
 }
 
-PetscErrorCode KrylovUseDevice(void)
+static PetscErrorCode UseDevice(void)
 {
   PetscFunctionBegin;
 #if defined(PETSC_HAVE_CUDA)
@@ -201,6 +201,21 @@ PetscErrorCode KrylovUseDevice(void)
 #else
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "this PETSc has no CUDA");
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KrylovUseDevice(PetscBool *used)
+{
+  char      why[KRYLOV_WHY];
+  PetscBool failed;
+
+  PetscFunctionBegin;
+  BenchTry(UseDevice(), why, sizeof(why), &failed);
+  if (failed) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skipped: no device for PETSc's matrices and vectors: %s\n", why));
+    PetscCall(PetscOptionsClear(NULL));
+  }
+  *used = (PetscBool)!failed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,8 +51,11 @@ extern double OutcomeTotal(const Outcome *);
 extern PetscErrorCode KrylovApply(const Krylov *, PC, System *, double *);
 /* The time when all ranks are done, and the device. */
 extern PetscErrorCode KrylovClock(const Krylov *, PetscLogDouble *);
-/* An error where PETSc can have no matrices and vectors on a device. */
-extern PetscErrorCode KrylovUseDevice(void);
+/*
+   Makes PETSc use a device for matrices and vectors. Where it cannot, says why, and forgets the options, of which
+   some were not looked at: the program is skipped.
+*/
+extern PetscErrorCode KrylovUseDevice(PetscBool *);
 /* A number in so many columns, a dash if it is none. */
 extern PetscErrorCode PrintNumber(int, const char *, double);
 

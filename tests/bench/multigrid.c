@@ -426,13 +426,10 @@ int main(int argc, char **argv)
     for (int k = 0; k < 2; k++) PetscCall(PetscStrallocpy(own_gamg[small][k], &gamg[ngamg++]));
   }
   if (!bench->cpu) {
-    char      why[WHY];
-    PetscBool failed;
+    PetscBool used;
 
-    BenchTry(KrylovUseDevice(), why, sizeof(why), &failed);
-    if (failed) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skipped: no device for PETSc's matrices and vectors: %s\n", why));
-      PetscCall(PetscOptionsClear(NULL)); /* of which some were not looked at */
+    PetscCall(KrylovUseDevice(&used));
+    if (!used) {
       PetscCall(PetscFinalize());
       return 77;
     }

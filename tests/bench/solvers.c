@@ -512,7 +512,7 @@ int main(int argc, char **argv)
 {
   PetscInt  poisson[LIST] = {129, 161}, convdiff[LIST] = {129}, npoisson = LIST, nconvdiff = LIST, nfiles = LIST, nsystems = LIST, nmeshes = LIST, failures;
   char     *files[LIST], *systems[LIST], *meshes[LIST], json[PETSC_MAX_PATH_LEN] = "", version[256], date[64];
-  PetscBool small = PETSC_FALSE, set[2], filed, named, meshed, only, failed;
+  PetscBool small = PETSC_FALSE, set[2], filed, named, meshed, only;
   Bench    *bench;
 
   PetscFunctionBeginUser;
@@ -569,12 +569,10 @@ int main(int argc, char **argv)
   }
   PetscCheck(bench->cpu || bench->ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "The GPU cases run on one rank; several take -cpu");
   if (!bench->cpu && !bench->host_arrays) {
-    char why[WHY];
+    PetscBool used;
 
-    BenchTry(KrylovUseDevice(), why, sizeof(why), &failed);
-    if (failed) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skipped: no device for PETSc's matrices and vectors: %s\n", why));
-      PetscCall(PetscOptionsClear(NULL)); /* of which some were not looked at */
+    PetscCall(KrylovUseDevice(&used));
+    if (!used) {
       PetscCall(PetscFinalize());
       return 77;
     }
