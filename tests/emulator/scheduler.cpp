@@ -39,7 +39,7 @@ namespace
 {
 
 constexpr int    WARP  = 32;
-constexpr size_t STACK = 256 << 10, PAGE = 4096;
+constexpr size_t STACK = 256 << 10, PAGE = 4096, LINE = 64;
 constexpr int    WINDOW = 16; /* with the policy random, how far the order of the blocks strays */
 /* accesses after which a thread lets others run in any case: it may poll */
 constexpr int PATIENCE = 4096;
@@ -74,51 +74,49 @@ Options options;
 unsigned long long random_state = 88172645463325252ull;
 
 /*
-   Contexts. On x86-64 what a function must preserve is pushed on the stack, and the stack exchanged:
-   swapcontext() also saves the signals to be blocked, by a system call, which would be most of the time that
-   the emulator takes.
+   Contexts. On x86-64 the stack is exchanged here, in place of a call: processors predict where a function returns
+   to by the calls before it, which those of another thread would spoil, while the threads of a warp mostly
+   return to the same place. swapcontext() also saves the signals to be blocked, by a system call, which would be most
+   of the time that the emulator takes.
 */
 #if defined(__x86_64__)
 struct Context {
   void *stack_pointer;
 };
 
-extern "C" void emulator_switch(void **from, void *to);
-asm(R"(
-.text
-.globl emulator_switch
-.type emulator_switch, @function
-emulator_switch:
-  push %rbp
-  push %rbx
-  push %r12
-  push %r13
-  push %r14
-  push %r15
-  mov %rsp, (%rdi)
-  mov %rsi, %rsp
-  pop %r15
-  pop %r14
-  pop %r13
-  pop %r12
-  pop %rbx
-  pop %rbp
-  ret
-.size emulator_switch, .-emulator_switch
-)");
-
-void exchange(Context &from, Context &to)
+inline __attribute__((always_inline)) void exchange(Context &from, Context &to)
 {
-  emulator_switch(&from.stack_pointer, to.stack_pointer);
+  void **place = &from.stack_pointer, *pointer = to.stack_pointer;
+
+  /* the 128 bytes below the stack pointer are the caller's; what is named at the end the compiler saves */
+  asm volatile("lea -128(%%rsp), %%rsp\n\t"
+               "push %%rbp\n\t"
+               "lea 1f(%%rip), %%rax\n\t"
+               "push %%rax\n\t"
+               "mov %%rsp, (%0)\n\t"
+               "mov %1, %%rsp\n\t"
+               "pop %%rax\n\t"
+               "jmp *%%rax\n"
+               "1:\n\t"
+               "pop %%rbp\n\t"
+               "lea 128(%%rsp), %%rsp"
+               : "+D"(place), "+S"(pointer)
+               :
+               : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",
+                 "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
 }
 
 void prepare(Context &context, char *stack, void (*entry)())
 {
-  void **top = (void **)(stack + STACK - 64);
+  /*
+     Stacks lie at the same places of their pages, and the caches hold few lines of one such place: without
+     steps of their own the threads of a warp would push each other out at every switch.
+  */
+  const size_t step = (uintptr_t)stack / (STACK + PAGE) % (PAGE / LINE) * LINE;
+  void       **top  = (void **)(stack + STACK - LINE - step);
 
-  *--top = nullptr; /* entry() does not return */
-  *--top = (void *)entry;
-  for (int k = 0; k < 6; k++) *--top = nullptr;
+  *--top                = nullptr; /* entry() does not return */
+  *--top                = (void *)entry;
   context.stack_pointer = top;
 }
 #else
@@ -232,6 +230,7 @@ Context  scheduler;
 #if defined(__SANITIZE_ADDRESS__)
 const void *scheduler_stack;
 size_t      scheduler_stack_size;
+bool        from_scheduler;
 #endif
 
 const char *state_name(const Thread &t)
@@ -377,33 +376,78 @@ void initialize()
   (void)setitimer(ITIMER_VIRTUAL, &second, nullptr);
 }
 
-void resume(Thread &t)
+/* A turn of a warp, in which each lane that is ready runs once, by the policy's order. */
+struct Turn {
+  Warp    *warp;
+  unsigned start, next; /* lanes that were looked at */
+
+  Thread *take()
+  {
+    while (next < WARP) {
+      const unsigned lane = options.policy == LAST ? WARP - 1 - next : (next + start) % WARP;
+
+      next++;
+      if (warp->ready >> lane & 1) return &warp->lane[lane];
+    }
+    return nullptr;
+  }
+} turn;
+
+void make_current(Thread &t)
 {
   current      = &t;
   turns        = turns + 1;
   thread_index = t.index;
-  block_index  = t.warp->block->index;
+}
+
+/* Runs the lanes that are ready, which go over to each other; the last one comes back. */
+void run_warp(Warp &w)
+{
+  turn            = {&w, options.policy == RANDOM ? draw(WARP) : 0, 0};
+  Thread *const t = turn.take();
+  if (!t) return;
+  block_index = w.block->index;
+  make_current(*t);
 #if defined(__SANITIZE_ADDRESS__)
   void *fake_stack;
-  __sanitizer_start_switch_fiber(&fake_stack, t.stack, STACK);
-  exchange(scheduler, t.context);
+  from_scheduler = true;
+  __sanitizer_start_switch_fiber(&fake_stack, t->stack, STACK);
+  exchange(scheduler, t->context);
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #else
-  exchange(scheduler, t.context);
+  exchange(scheduler, t->context);
 #endif
   current = nullptr;
 }
 
-void suspend()
+#if defined(__SANITIZE_ADDRESS__)
+/* The other stack is the scheduler's where a turn begins. */
+void arrive(void *fake_stack)
 {
-  Thread &t = *current;
+  const void *stack;
+  size_t      size;
+
+  __sanitizer_finish_switch_fiber(fake_stack, &stack, &size);
+  if (from_scheduler) {
+    scheduler_stack      = stack;
+    scheduler_stack_size = size;
+  }
+  from_scheduler = false;
+}
+#endif
+
+inline __attribute__((always_inline)) void suspend()
+{
+  Thread       &t = *current;
+  Thread *const n = turn.take();
 
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(t.state == ENDED ? nullptr : &t.fake_stack, scheduler_stack, scheduler_stack_size);
-  exchange(t.context, scheduler);
-  __sanitizer_finish_switch_fiber(t.fake_stack, &scheduler_stack, &scheduler_stack_size);
-#else
-  exchange(t.context, scheduler);
+  __sanitizer_start_switch_fiber(t.state == ENDED ? nullptr : &t.fake_stack, n ? n->stack : scheduler_stack, n ? STACK : scheduler_stack_size);
+#endif
+  if (n) make_current(*n);
+  exchange(t.context, n ? n->context : scheduler);
+#if defined(__SANITIZE_ADDRESS__)
+  arrive(t.fake_stack);
 #endif
 }
 
@@ -573,7 +617,7 @@ void complete_cluster(Cluster &c)
 void entry()
 {
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
+  arrive(nullptr);
 #endif
   running->body(running->arguments);
 
@@ -660,18 +704,6 @@ void end_block(Block *b)
   for (const SharedVariable &s : b->shared) free(s.data);
   delete b;
   changes++;
-}
-
-/* The lanes that are ready, each once. */
-void run_warp(Warp &w)
-{
-  const unsigned start = options.policy == RANDOM ? draw(WARP) : 0;
-
-  for (unsigned k = 0; k < WARP; k++) {
-    const unsigned lane = options.policy == LAST ? WARP - 1 - k : (k + start) % WARP;
-
-    if (w.ready >> lane & 1) resume(w.lane[lane]);
-  }
 }
 
 void run_block(Block &b)
