@@ -565,7 +565,7 @@ typedef struct {
 } Name;
 
 /* Takes the unknowns a point out of a name; 0 if it has none. */
-static PetscErrorCode Unknowns(char *text, PetscInt *dof)
+static PetscErrorCode TakeUnknowns(char *text, PetscInt *dof)
 {
   char *at;
   int   given = 0, length = 0;
@@ -592,7 +592,7 @@ static PetscErrorCode Parse(const char *name, Name *p)
   PetscCall(PetscStrncpy(p->text, name, sizeof(p->text)));
   PetscCall(PetscStrchr(p->text, ':', &p->size));
   if (p->size) *p->size++ = 0;
-  PetscCall(Unknowns(p->text, &dof));
+  PetscCall(TakeUnknowns(p->text, &dof));
   PetscCall(PetscStrchr(p->text, '_', &suffix));
   if (suffix) *suffix++ = 0;
   for (p->suffix = suffix ? RANDOMLY : ITSELF; suffix && p->suffix < SUFFIXES; p->suffix++) {
@@ -628,6 +628,16 @@ PetscErrorCode GenerateClass(const char *name, const char **which)
   if (p.suffix == RANDOMLY || p.suffix == BORDER) PetscFunctionReturn(PETSC_SUCCESS);
   if (p.stencil) *which = p.suffix == RCM || p.suffix == MORTON || p.stencil->shape == DIAGONAL ? "mesh" : "grid";
   else if (p.kind == QUADTREE) *which = "mesh";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GenerateUnknowns(const char *name, PetscInt *dof)
+{
+  Name p;
+
+  PetscFunctionBegin;
+  PetscCall(Parse(name, &p));
+  *dof = p.stencil ? p.stencil->dof : 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,6 +32,8 @@ extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *)
    "irregular".
 */
 extern PetscErrorCode GenerateClass(const char *, const char **);
+/* The unknowns a point of a grid of that name; 1 if it has none. */
+extern PetscErrorCode GenerateUnknowns(const char *, PetscInt *);
 /*
    Gives an assembled matrix new random values of the same kind: those beside the diagonal are in the disc of
    radius 1, rows and columns are diagonally dominant.
