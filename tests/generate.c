@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 #include "generate.h"
 #include "compat.h"
 
@@ -51,6 +52,8 @@ typedef struct {
   PetscInt    reach; /* most that a coordinate of two neighbors differs by */
   enum {
     STAR,     /* neighbors differ in one coordinate */
+    DIAMOND,  /* the differences add up to the reach at most */
+    FILLED,   /* in one coordinate, or in two in opposite senses: what a level of fill makes of seven points */
     KUHN,     /* in some coordinates, all in the same sense: the edges of cubes cut into six tetrahedra each */
     DIAGONAL, /* in one coordinate, or across a square, each of which has one of its two diagonals */
     BOX       /* in any coordinates */
@@ -59,9 +62,13 @@ typedef struct {
 
 static const Stencil stencils[] = {
   {"5pt",        2, 1, 1, STAR    },
+  {"9pt",        2, 1, 1, BOX     },
   {"7pt",        3, 1, 1, STAR    },
   {"15pt",       3, 1, 1, KUHN    },
   {"27pt",       3, 1, 1, BOX     },
+  {"star13",     3, 1, 2, STAR    },
+  {"diamond13",  3, 1, 1, FILLED  },
+  {"diamond25",  3, 1, 2, DIAMOND },
   {"elasticity", 3, 3, 1, BOX     },
   {"25pt",       3, 1, 4, STAR    },
   {"blocks",     3, 5, 1, STAR    },
@@ -128,6 +135,10 @@ static PetscBool IsNeighbor(const Stencil *s, PetscInt x, PetscInt y, PetscInt d
   switch (s->shape) {
   case STAR:
     return (PetscBool)((dx != 0) + (dy != 0) + (dz != 0) <= 1);
+  case DIAMOND:
+    return (PetscBool)(PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz) <= s->reach);
+  case FILLED:
+    return (PetscBool)((dx != 0) + (dy != 0) + (dz != 0) <= 1 || (dx * dy * dz == 0 && dx + dy + dz == 0));
   case KUHN:
     return (PetscBool)(PetscMin(dx, PetscMin(dy, dz)) >= 0 || PetscMax(dx, PetscMax(dy, dz)) <= 0);
   case DIAGONAL:
@@ -140,24 +151,32 @@ static PetscBool IsNeighbor(const Stencil *s, PetscInt x, PetscInt y, PetscInt d
 /* Periodic: the first and the last point of each line in the first direction are neighbors. */
 static PetscErrorCode Grid(Rows *r, const PetscInt m[3], const Stencil *s, PetscBool periodic)
 {
+  const PetscInt side = 2 * s->reach + 1;
+  PetscInt(*near)[3], count = 0; /* neighbors somewhere on the grid */
+
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(side * side * side, &near));
+  for (PetscInt k = 0; k < side * side * side; k++) {
+    const PetscInt d[3] = {k % side - s->reach, k / side % side - s->reach, k / side / side - s->reach};
+
+    if (s->shape != DIAGONAL && !IsNeighbor(s, 0, 0, d[0], d[1], d[2])) continue;
+    for (int c = 0; c < 3; c++) near[count][c] = d[c];
+    count++;
+  }
   for (PetscInt row = 0; row < r->n; row++) {
     const PetscInt p = row / s->dof, x = p % m[0], y = p / m[0] % m[1], z = p / m[0] / m[1];
 
-    for (PetscInt dz = -s->reach; dz <= s->reach; dz++) {
-      for (PetscInt dy = -s->reach; dy <= s->reach; dy++) {
-        for (PetscInt dx = -s->reach; dx <= s->reach; dx++) {
-          const PetscInt to = periodic ? (x + dx + s->reach * m[0]) % m[0] : x + dx;
+    for (PetscInt k = 0; k < count; k++) {
+      const PetscInt dx = near[k][0], dy = near[k][1], dz = near[k][2], to = periodic ? (x + dx + s->reach * m[0]) % m[0] : x + dx;
 
-          if (!IsNeighbor(s, x, y, dx, dy, dz)) continue;
-          if (to < 0 || to >= m[0] || y + dy < 0 || y + dy >= m[1] || z + dz < 0 || z + dz >= m[2]) continue;
-          for (PetscInt c = 0; c < s->dof; c++) PetscCall(Add(r, (p - x + to + m[0] * (dy + m[1] * dz)) * s->dof + c));
-        }
-      }
+      if (to < 0 || to >= m[0] || y + dy < 0 || y + dy >= m[1] || z + dz < 0 || z + dz >= m[2]) continue;
+      if (s->shape == DIAGONAL && !IsNeighbor(s, x, y, dx, dy, dz)) continue;
+      for (PetscInt c = 0; c < s->dof; c++) PetscCall(Add(r, (p - x + to + m[0] * (dy + m[1] * dz)) * s->dof + c));
     }
     if (periodic) PetscCall(EndRow(r, row));
     else r->i[row + 1] = r->nz; /* ascending already */
   }
+  PetscCall(PetscFree(near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -539,14 +558,33 @@ static const char *const suffixes[SUFFIXES] = {"", "random", "rcm", "morton", "p
 
 typedef struct {
   const Stencil *stencil; /* NULL: no grid, but this: */
+  Stencil        own;     /* of a name with the unknowns a point */
   Kind           kind;
   Suffix         suffix;
   char           text[64], *size; /* behind the colon, NULL if there is none */
 } Name;
 
+/* Takes the unknowns a point out of a name; 0 if it has none. */
+static PetscErrorCode TakeUnknowns(char *text, PetscInt *dof)
+{
+  char *at;
+  int   given = 0, length = 0;
+
+  PetscFunctionBegin;
+  *dof = 0;
+  PetscCall(PetscStrstr(text, "_dof", &at));
+  if (!at) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(sscanf(at, "_dof%d%n", &given, &length) == 1 && given > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: want a number of unknowns behind _dof",
+             text);
+  memmove(at, at + length, strlen(at + length) + 1);
+  *dof = given;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Parse(const char *name, Name *p)
 {
   char     *suffix;
+  PetscInt  dof;
   PetscBool same;
 
   PetscFunctionBegin;
@@ -554,6 +592,7 @@ static PetscErrorCode Parse(const char *name, Name *p)
   PetscCall(PetscStrncpy(p->text, name, sizeof(p->text)));
   PetscCall(PetscStrchr(p->text, ':', &p->size));
   if (p->size) *p->size++ = 0;
+  PetscCall(TakeUnknowns(p->text, &dof));
   PetscCall(PetscStrchr(p->text, '_', &suffix));
   if (suffix) *suffix++ = 0;
   for (p->suffix = suffix ? RANDOMLY : ITSELF; suffix && p->suffix < SUFFIXES; p->suffix++) {
@@ -567,6 +606,12 @@ static PetscErrorCode Parse(const char *name, Name *p)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(stencils); k++) {
     PetscCall(PetscStrcmp(p->text, stencils[k].name, &same));
     if (same) p->stencil = &stencils[k];
+  }
+  PetscCheck(!dof || p->stencil, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: only points of grids have several unknowns", name);
+  if (dof) {
+    p->own     = *p->stencil;
+    p->own.dof = dof;
+    p->stencil = &p->own;
   }
   PetscCheck((p->stencil || p->kind < KINDS) && p->suffix < SUFFIXES && (p->stencil || (p->suffix != MORTON && p->suffix != PERIODIC)), PETSC_COMM_SELF,
              PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown test matrix %s", name);
@@ -583,6 +628,16 @@ PetscErrorCode GenerateClass(const char *name, const char **which)
   if (p.suffix == RANDOMLY || p.suffix == BORDER) PetscFunctionReturn(PETSC_SUCCESS);
   if (p.stencil) *which = p.suffix == RCM || p.suffix == MORTON || p.stencil->shape == DIAGONAL ? "mesh" : "grid";
   else if (p.kind == QUADTREE) *which = "mesh";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GenerateUnknowns(const char *name, PetscInt *dof)
+{
+  Name p;
+
+  PetscFunctionBegin;
+  PetscCall(Parse(name, &p));
+  *dof = p.stencil ? p.stencil->dof : 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

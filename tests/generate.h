@@ -17,7 +17,10 @@
    (four neighbors on each side in each direction), 15pt (linear finite elements on tetrahedra), triangles
    (likewise, on squares that are cut along one of their diagonals each), elasticity (three unknowns a point,
    81 entries a row), blocks (five unknowns a point, 35 entries a row); and, not in the list of names, pairs
-   (two, 14 entries) and triples (three in two directions, 15 entries). Behind an underscore: random or rcm,
+   (two, 14 entries), triples (three in two directions, 15 entries), 9pt (all neighbors in two directions), star13
+   (two neighbors on each side in each direction), diamond13 (those of 7pt and what a level of fill adds) and
+   diamond25 (up to two steps away). Behind an underscore: on grids dof and a number, the unknowns a point, as in
+   7pt_dof4:64x64x64, all of which two neighbors share; random or rcm,
    the same in another order; border, with one more row and column that are full; on grids morton, the points
    along a space-filling curve, or periodic, in the first direction. Behind a colon the size if not n: so many
    rows, or on grids the points in each direction, as in 15pt_rcm:90x90x90. Grids and quadtrees take the
@@ -29,6 +32,8 @@ extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *)
    "irregular".
 */
 extern PetscErrorCode GenerateClass(const char *, const char **);
+/* The unknowns a point of a grid of that name; 1 if it has none. */
+extern PetscErrorCode GenerateUnknowns(const char *, PetscInt *);
 /*
    Gives an assembled matrix new random values of the same kind: those beside the diagonal are in the disc of
    radius 1, rows and columns are diagonally dominant.

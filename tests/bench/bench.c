@@ -19,7 +19,7 @@ double BenchMedian(BenchSample *s)
 
 PetscBool BenchMore(PetscInt runs, PetscInt wanted, double seconds, double limit)
 {
-  return (PetscBool)(runs < PetscMin(wanted, BENCH_REPEAT_MAX) && (runs < 3 || seconds < limit));
+  return (PetscBool)(runs < PetscMin(wanted, BENCH_REPEAT_MAX) && (runs < 1 || (runs < 3 && seconds < 10 * limit) || seconds < limit));
 }
 
 struct _n_BenchJSON {

@@ -19,7 +19,7 @@ typedef struct {
 extern double BenchMedian(BenchSample *);
 /*
    Whether to run once more: given are the runs so far, the runs wanted, the seconds so far and their limit,
-   beyond which three runs are enough.
+   beyond which three runs are enough, and ten times which one is.
 */
 extern PetscBool BenchMore(PetscInt, PetscInt, double, double);
 

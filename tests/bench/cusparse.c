@@ -4,6 +4,7 @@
 #include <petsctime.h>
 #include "kernels.h"
 #if defined(BENCH_KERNELS)
+  #include "bsr.h"
   #include "cusparse_algorithms.h"
 
 /* cuSPARSE allocates inside too: what it holds is what the device has less. */
@@ -393,7 +394,7 @@ static PetscErrorCode SpSVMeasure(const Bench *bench, Triangles *t, Row *row)
 {
   PetscFunctionBegin;
   PetscCall(TrianglesMeasure(bench, t, row, ANALYSIS, SOLVE));
-  PetscCall(TrianglesMeasure(bench, t, row, TANALYSIS, TRANSPOSED));
+  if (!bench->brief) PetscCall(TrianglesMeasure(bench, t, row, TANALYSIS, TRANSPOSED));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -423,6 +424,117 @@ static PetscErrorCode MeasureSpSM(const Bench *bench, int algorithm, Subject *s,
   return MeasureTriangles(bench, PETSC_TRUE, algorithm, s, row);
 }
 
+/* The same in blocks: bsrilu02, or the solves by bsrsv2. */
+typedef struct {
+  cusparseHandle_t      handle;
+  Subject              *s;
+  cusparseSolvePolicy_t policy;
+  BSR                   bsr;
+} Blocks;
+
+static PetscErrorCode BlocksAnalyzeFactor(void *ctx)
+{
+  return BSRAnalyzeFactor(&((Blocks *)ctx)->bsr);
+}
+
+static PetscErrorCode BlocksAnalyzeSolves(void *ctx)
+{
+  return BSRAnalyzeSolves(&((Blocks *)ctx)->bsr);
+}
+
+static PetscErrorCode BlocksCopy(void *ctx)
+{
+  return BSRCopy(&((Blocks *)ctx)->bsr);
+}
+
+static PetscErrorCode BlocksFactor(void *ctx)
+{
+  return BSRFactor(&((Blocks *)ctx)->bsr);
+}
+
+static PetscErrorCode BlocksSolve(void *ctx)
+{
+  Blocks *b = (Blocks *)ctx;
+
+  return BSRSolve(&b->bsr, b->s->db, b->s->dy, b->s->dx);
+}
+
+static PetscErrorCode BlocksStart(Blocks *b, PetscBool factor)
+{
+  const SyncILUCSR *d = &b->s->device;
+
+  PetscFunctionBegin;
+  PetscCall(BSRDestroy(&b->bsr));
+  PetscCall(BSRCreate(&b->bsr, b->handle, b->policy, d->n, b->s->block, d->i, d->j));
+  PetscCall(BSRConvert(&b->bsr, d->i, d->j, factor ? b->s->factor : d->a, factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An analysis is measured once after one that loads kernels: where it takes long, it takes very long. */
+static PetscErrorCode BlocksAnalysis(Blocks *b, PetscBool factor, Action analyze, Row *row)
+{
+  BenchSample analysis = {0};
+  double      before, after;
+
+  PetscFunctionBegin;
+  for (int r = 0; r < 2; r++) {
+    PetscCall(BSRDestroy(&b->bsr));
+    PetscCall(FreeBytes(&before));
+    PetscCall(BlocksStart(b, factor));
+    PetscCall(TimeCall(NULL, analyze, b, &analysis.t[0]));
+  }
+  PetscCall(FreeBytes(&after));
+  analysis.n = 1;
+  row->bytes = before - after;
+  row->call  = analysis.t[0];
+  PetscCall(TimeKeep(row, ANALYSIS, &analysis));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Bsrilu02Measure(const Bench *bench, Blocks *b, Row *row)
+{
+  PetscFunctionBegin;
+  PetscCall(BlocksAnalysis(b, PETSC_FALSE, BlocksAnalyzeFactor, row));
+  PetscCall(TimeOnHost(bench, row, REFACTOR, BlocksCopy, BlocksFactor, b));
+  PetscCall(BSRAnalyzeSolves(&b->bsr));
+  PetscCall(BlocksSolve(b));
+  PetscCall(SubjectCheck(b->s, SOLVE, &row->error[REFACTOR]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Bsrsv2Measure(const Bench *bench, Blocks *b, Row *row)
+{
+  PetscFunctionBegin;
+  PetscCall(BlocksAnalysis(b, PETSC_TRUE, BlocksAnalyzeSolves, row));
+  PetscCall(TimeOnStream(bench, row, SOLVE, BlocksSolve, b));
+  PetscCall(SubjectCheck(b->s, SOLVE, &row->error[SOLVE]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureBlocks(PetscErrorCode (*measure)(const Bench *, Blocks *, Row *), const Bench *bench, int policy, Subject *s, Row *row)
+{
+  Blocks b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&b, sizeof(b)));
+  b.handle = bench->handle;
+  b.s      = s;
+  b.policy = (cusparseSolvePolicy_t)policy;
+  BenchTry((*measure)(bench, &b, row), row->why, sizeof(row->why), &row->failed);
+  PetscCall(BSRDestroy(&b.bsr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureBsrilu02(const Bench *bench, int policy, Subject *s, Row *row)
+{
+  return MeasureBlocks(Bsrilu02Measure, bench, policy, s, row);
+}
+
+static PetscErrorCode MeasureBsrsv2(const Bench *bench, int policy, Subject *s, Row *row)
+{
+  return MeasureBlocks(Bsrsv2Measure, bench, policy, s, row);
+}
+
 /*
    All that cuSPARSE offers, with the algorithms that its header declares. The best row of a phase is what ours
    is compared with.
@@ -438,6 +550,10 @@ static const struct {
   {"csrilu02 no level", MeasureCsrilu02, CUSPARSE_SOLVE_POLICY_NO_LEVEL },
   {"csric02 level",     MeasureCsric02,  CUSPARSE_SOLVE_POLICY_USE_LEVEL},
   {"csric02 no level",  MeasureCsric02,  CUSPARSE_SOLVE_POLICY_NO_LEVEL },
+  {"bsrilu02 level",    MeasureBsrilu02, CUSPARSE_SOLVE_POLICY_USE_LEVEL},
+  {"bsrilu02 no level", MeasureBsrilu02, CUSPARSE_SOLVE_POLICY_NO_LEVEL },
+  {"bsrsv2 level",      MeasureBsrsv2,   CUSPARSE_SOLVE_POLICY_USE_LEVEL},
+  {"bsrsv2 no level",   MeasureBsrsv2,   CUSPARSE_SOLVE_POLICY_NO_LEVEL },
   SPSV_ALGORITHMS(SPSV) SPSM_ALGORITHMS(SPSM)
 };
 
@@ -446,12 +562,15 @@ const char *BaselineName(int k)
   return k < (int)PETSC_STATIC_ARRAY_LENGTH(baselines) ? baselines[k].name : NULL;
 }
 
-/* Of the factorizations, those of the kind that ours are. */
-PetscBool BaselineRuns(const Bench *bench, int k)
+/* Of the factorizations, those of the kind that ours are; blocks where the matrix has them. */
+PetscBool BaselineRuns(const Bench *bench, PetscInt block, int k)
 {
-  const PetscBool other = (PetscBool)(baselines[k].measure == (bench->icc ? MeasureCsrilu02 : MeasureCsric02));
+  const PetscBool blocks = (PetscBool)(baselines[k].measure == MeasureBsrilu02 || baselines[k].measure == MeasureBsrsv2);
 
-  return (PetscBool)(bench->cusparse && !other);
+  if (baselines[k].measure == (bench->icc ? MeasureCsrilu02 : MeasureCsric02)) return PETSC_FALSE;
+  if (blocks && (block <= 1 || bench->icc)) return PETSC_FALSE;
+  if (bench->brief && baselines[k].measure == MeasureSpSM) return PETSC_FALSE;
+  return bench->cusparse;
 }
 
 PetscErrorCode MeasureBaseline(const Bench *bench, int k, Subject *s, Row *row)

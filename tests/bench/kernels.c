@@ -1,6 +1,7 @@
 static char help[] = "The CUDA backend's phases against cuSPARSE, matrix by matrix: analysis, factorization, solves.\n\
 Each time stands beside its bound, each result is checked.\n\
-  -matrices a,b,...   names as in tests/generate.h, with their sizes, as 7pt:64x64x64, meshes of bench_solvers, as laplace3:67,\n\
+  -matrices a,b,...   names as in tests/generate.h, with their sizes, as 7pt:64x64x64 or 7pt_dof4:64x64x64, meshes of bench_solvers, as\n\
+                      laplace3:67,\n\
                       or folders of Matrix Market files\n\
   -file x.mtx,...     Matrix Market or PETSc binary files, after the named matrices or, without -matrices, alone\n\
   -small              a quick list\n\
@@ -10,12 +11,13 @@ Each time stands beside its bound, each result is checked.\n\
   -analysis s         of the strategies that name none\n\
   -ordering natural|bmc, -levels n  of the factor; others than natural and 0 without cuSPARSE\n\
   -repeat n           repetitions, of which the median is shown\n\
-  -limit s            seconds that the repetitions of one time may take before they become fewer; there are three at least\n\
+  -limit s            seconds that the repetitions of one time may take before they become fewer, three at least; one beyond ten times that\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
   -solve_sweeps n, -solve_block_size 1|32   of auto/jacobi, which is compared with what it should come to\n\
   -sweeps n           of parilu, which is compared with the reference of as many\n\
   -icc                incomplete Cholesky factorization of A + A^T, beside ILU of the same and csric02\n\
   -cusparse false     without cuSPARSE\n\
+  -brief              neither transposed solves nor several right-hand sides\n\
   -view               what each engine says of itself\n\
   -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
                       and factor them on the host, which takes most of the time\n\
@@ -283,6 +285,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   }
   res->n         = s.c.n;
   res->nnz       = s.c.csr.nnz;
+  res->block     = s.block;
   res->levels[0] = s.levels[0];
   res->levels[1] = s.levels[1];
   for (int k = 0; k < PHASES; k++) res->bound[k] = SubjectBound(bench, &s, (Phase)k);
@@ -298,7 +301,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
     Row *row = &res->theirs[k];
 
     RowInitialize(row, BaselineName(k));
-    if (!BaselineRuns(bench, k)) continue;
+    if (!BaselineRuns(bench, s.block, k)) continue;
     BenchProgress("%s: %s", s.name, row->name);
     PetscCall(MeasureBaseline(bench, k, &s, row));
     PetscCall(ReportRow(bench, res, row, PETSC_FALSE));
@@ -362,6 +365,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsReal("-limit", "Seconds that the repetitions of one time may take before they become fewer", NULL, bench->limit, &bench->limit, NULL));
   PetscCall(PetscOptionsBool("-icc", "Incomplete Cholesky factorization, beside ILU", NULL, bench->icc, &bench->icc, NULL));
   PetscCall(PetscOptionsBool("-cusparse", "Run cuSPARSE beside", NULL, bench->cusparse, &bench->cusparse, NULL));
+  PetscCall(PetscOptionsBool("-brief", "Neither transposed solves nor several right-hand sides", NULL, bench->brief, &bench->brief, NULL));
   PetscCall(PetscOptionsString("-ordering", "natural or bmc", NULL, bench->ordering, bench->ordering, sizeof(bench->ordering), NULL));
   PetscCall(PetscOptionsBoundedInt("-levels", "Of fill", NULL, bench->levels, &bench->levels, NULL, 0));
   PetscCall(PetscOptionsBool("-view", "Show what each engine says of itself", NULL, bench->view, &bench->view, NULL));

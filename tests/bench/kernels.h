@@ -21,7 +21,7 @@
 enum {
   COLUMNS       = 16, /* right-hand sides at a time */
   STRATEGY_ROWS = 64,
-  BASELINE_ROWS = 16,
+  BASELINE_ROWS = 20,
   MATRICES      = 256,
   WHY           = 600
 };
@@ -51,8 +51,8 @@ extern const char *const PhaseNames[PHASES];
 /* One implementation on one matrix: a row of the table. */
 typedef struct {
   char      name[48];
-  char      factorization[24];           /* of ours: what ran, also where another was asked for */
-  double    time[PHASES], error[PHASES]; /* medians; NAN where there is none */
+  char      factorization[24], solver[16]; /* of ours: what ran, also where another was asked for */
+  double    time[PHASES], error[PHASES];   /* medians; NAN where there is none */
   PetscInt  repeats[PHASES];
   double    call;      /* the analysis without creating and allocating what it fills */
   double    bytes;     /* held before a transposed solve or one of several right-hand sides */
@@ -74,6 +74,7 @@ typedef struct {
   Strategy         strategy[STRATEGY_ROWS];
   PetscInt         levels; /* of fill */
   PetscBool        cusparse, view;
+  PetscBool        brief;        /* neither transposed solves nor several right-hand sides */
   PetscBool        icc;          /* incomplete Cholesky factorization, beside ILU of the same symmetric matrices */
   char             ordering[16]; /* natural or bmc */
   cudaStream_t     stream;
@@ -92,6 +93,7 @@ typedef struct {
   Mat        A;
   Case       c;
   PetscInt   levels[2];
+  PetscInt   block; /* rows of a block of cuSPARSE's functions for such; 1: there are none */
   SyncILUCSR device;
   double    *other;        /* other values in the same pattern, on the device */
   double    *factor;       /* the reference's factor in the pattern of the matrix, on the device; NULL with levels of fill */
@@ -103,7 +105,7 @@ typedef struct {
 typedef struct {
   char        name[64];
   const char *which; /* grid, mesh, irregular, or a file */
-  PetscInt    n, nnz, levels[2];
+  PetscInt    n, nnz, levels[2], block;
   double      bound[PHASES];
   Row         ours[STRATEGY_ROWS], theirs[BASELINE_ROWS];
 } Result;
@@ -133,7 +135,7 @@ extern PetscErrorCode MeasureOurs(const Bench *, const Strategy *, Subject *, Ro
 extern PetscErrorCode MeasureBaseline(const Bench *, int, Subject *, Row *);
 /* The name of a row of cuSPARSE's, NULL behind the last; and whether it is measured. */
 extern const char *BaselineName(int);
-extern PetscBool   BaselineRuns(const Bench *, int);
+extern PetscBool   BaselineRuns(const Bench *, PetscInt block, int);
 
 /* report.c */
 extern void           RowInitialize(Row *, const char *);

@@ -67,7 +67,7 @@ static PetscErrorCode SolveMany(void *ctx)
   return SolveColumns((Ours *)ctx, SYNCILU_NOTRANS, COLUMNS);
 }
 
-/* The factorization that ran. */
+/* The strategies that ran. */
 static PetscErrorCode WhatRuns(SyncILUEngine e, Row *row)
 {
   char        text[2048];
@@ -77,7 +77,25 @@ static PetscErrorCode WhatRuns(SyncILUEngine e, Row *row)
   PetscCall(EngineView(e, text, sizeof(text)));
   value = CheckViewValue(text, "factorization");
   if (value) (void)sscanf(value, "%15[a-z]", row->factorization);
+  value = CheckViewValue(text, "solve");
+  if (value) (void)sscanf(value, "%15[a-z]", row->solver);
   if (strstr(text, "one triangle is factored")) PetscCall(PetscStrlcat(row->factorization, " half", sizeof(row->factorization)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureMore(const Bench *bench, Ours *o, Row *row)
+{
+  SyncILUStatistics stats;
+
+  PetscFunctionBegin;
+  PetscCall(TimeOnStream(bench, row, TRANSPOSED, SolveTransposed, o));
+  PetscCall(SubjectCheck(o->s, TRANSPOSED, &row->error[TRANSPOSED]));
+  PetscCall(TimeOnHost(bench, row, TFIRST, Factor, SolveTransposed, o));
+  PetscCall(SubjectCheck(o->s, TFIRST, &row->error[TFIRST]));
+  PetscCall(TimeOnStream(bench, row, MANY, SolveMany, o));
+  PetscCall(SubjectCheck(o->s, MANY, &row->error[MANY]));
+  PetscCall(SyncILUEngineStatistics(o->e, &stats));
+  row->bytes_all = (double)stats.bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,14 +133,7 @@ static PetscErrorCode Measure(const Bench *bench, Ours *o, Row *row)
   PetscCall(SubjectCheck(o->s, SOLVE, &row->error[SOLVE]));
   PetscCall(SyncILUEngineStatistics(o->e, &stats));
   row->bytes = (double)stats.bytes;
-  PetscCall(TimeOnStream(bench, row, TRANSPOSED, SolveTransposed, o));
-  PetscCall(SubjectCheck(o->s, TRANSPOSED, &row->error[TRANSPOSED]));
-  PetscCall(TimeOnHost(bench, row, TFIRST, Factor, SolveTransposed, o));
-  PetscCall(SubjectCheck(o->s, TFIRST, &row->error[TFIRST]));
-  PetscCall(TimeOnStream(bench, row, MANY, SolveMany, o));
-  PetscCall(SubjectCheck(o->s, MANY, &row->error[MANY]));
-  PetscCall(SyncILUEngineStatistics(o->e, &stats));
-  row->bytes_all = (double)stats.bytes;
+  if (!bench->brief) PetscCall(MeasureMore(bench, o, row));
   PetscCheck(stats.levels[0] == o->s->levels[0] && stats.levels[1] == o->s->levels[1], PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The statistics say %" PetscInt_FMT " and %" PetscInt_FMT " levels", stats.levels[0], stats.levels[1]);
   if (bench->view) PetscCall((*o->e->ops->view)(o->e, PETSC_VIEWER_STDOUT_SELF));

@@ -63,11 +63,11 @@ def seconds(side, strategy, phase):
 
 
 # which of cuSPARSE's functions a phase is compared with
-FUNCTIONS = {"solve": "SpSV", "transposed": "SpSV", "solve16": "SpSM", "refactor": "csrilu02"}
+FUNCTIONS = {"solve": ("SpSV", "bsrsv2"), "transposed": ("SpSV",), "solve16": ("SpSM",), "refactor": ("csrilu02", "bsrilu02")}
 
 
 def fastest(side, function, phase):
-    """Of the policies or algorithms of a function of cuSPARSE's, the name of the fastest in a phase."""
+    """Of the policies or algorithms of functions of cuSPARSE's, the name of the fastest in a phase."""
     names = [name for name in side if name.startswith(function) and math.isfinite(seconds(side, name, phase))]
     return min(names, key=lambda name: seconds(side, name, phase), default=None)
 

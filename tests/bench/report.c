@@ -80,9 +80,11 @@ static PetscErrorCode WriteJSON(const Bench *bench, const Result *res, const Row
     PetscCall(BenchJSONNumber(bench->json, "nonzeros", res->nnz));
     PetscCall(BenchJSONNumber(bench->json, "levels_l", res->levels[0]));
     PetscCall(BenchJSONNumber(bench->json, "levels_u", res->levels[1]));
+    PetscCall(BenchJSONNumber(bench->json, "block", res->block));
     PetscCall(BenchJSONText(bench->json, "library", library));
     PetscCall(BenchJSONText(bench->json, "strategy", row->name));
     if (row->factorization[0]) PetscCall(BenchJSONText(bench->json, "factorization", row->factorization));
+    if (row->solver[0]) PetscCall(BenchJSONText(bench->json, "solve_ran", row->solver));
     if (p == PHASES) PetscCall(BenchJSONText(bench->json, "failed", row->why));
     else {
       PetscCall(BenchJSONText(bench->json, "phase", PhaseNames[p]));
@@ -153,7 +155,7 @@ PetscErrorCode ReportResult(const Bench *bench, const Result *res)
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   for (PetscInt s = 0; s < bench->nstrategies; s++) PetscCall(PrintRow(bench, res, &res->ours[s]));
   for (int c = 0; BaselineName(c); c++) {
-    if (BaselineRuns(bench, c)) PetscCall(PrintRow(bench, res, &res->theirs[c]));
+    if (BaselineRuns(bench, res->block, c)) PetscCall(PrintRow(bench, res, &res->theirs[c]));
   }
   fflush(stdout);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,9 +290,9 @@ PetscErrorCode ReportSummary(const Bench *bench, PetscInt nresults, const Result
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
                         "\nof cuSPARSE's rows the fastest in each phase counts\n"
-                        "solve and transposed: SpSV of both triangles; solve16: SpSM with %d right-hand sides\n"
-                        "refactor: %s, which works in place and leaves updateMatrix to be done\n"
-                        "analysis: those of that one and of that SpSV; (calls): the same without their allocations, which ours includes\n"
+                        "solve and transposed: SpSV of both triangles, of blocks bsrsv2 too; solve16: SpSM with %d right-hand sides\n"
+                        "refactor: %s, which works in place and leaves updateMatrix to be done; of blocks bsrilu02 too\n"
+                        "analysis: those of the fastest two; (calls): the same without their allocations, which ours includes\n"
                         "x CSR: bytes held over those of the matrix, before a transposed solve or one of %d right-hand sides\n"
                         "us a level: the solve over the levels of L and U\n",
                         COLUMNS, bench->icc ? "csric02" : "csrilu02", COLUMNS));

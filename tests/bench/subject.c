@@ -72,15 +72,20 @@ static PetscErrorCode HasDiagonal(Mat A, PetscBool *has)
 }
 
 /* A matrix of the generator of tests, or a mesh's (mesh.h). */
-static PetscErrorCode Generate(const char *name, PetscRandom rand, Mat *A)
+static PetscErrorCode Generate(const char *name, PetscRandom rand, Mat *A, PetscInt *block)
 {
   MeshProblem problem;
   PetscInt    n;
 
   PetscFunctionBegin;
   PetscCall(MeshParse(name, &problem, &n));
-  if (problem < MESH_PROBLEMS) PetscCall(MeshCreate(PETSC_COMM_SELF, problem, n, A));
-  else PetscCall(GenerateMatrix(name, 100000, rand, A));
+  if (problem < MESH_PROBLEMS) {
+    PetscCall(MeshCreate(PETSC_COMM_SELF, problem, n, A));
+    *block = problem == MESH_ELASTICITY ? 3 : 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GenerateMatrix(name, 100000, rand, A));
+  PetscCall(GenerateUnknowns(name, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,9 +102,10 @@ PetscErrorCode SubjectCreate(const Bench *bench, const char *name, PetscBool fil
   if (file) {
     PetscCall(BenchFileName(name, s->name, sizeof(s->name)));
     PetscCall(LoadMatrix(PETSC_COMM_SELF, name, MATSEQAIJ, &s->A));
+    PetscCall(MatGetBlockSize(s->A, &s->block));
   } else {
     PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
-    PetscCall(Generate(name, rand, &s->A));
+    PetscCall(Generate(name, rand, &s->A, &s->block));
   }
   if (bench->icc) PetscCall(GenerateSum(s->A));
   PetscCall(HasDiagonal(s->A, &diagonal));

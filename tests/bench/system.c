@@ -118,6 +118,205 @@ static PetscErrorCode GridCreate(const Grid *g, PetscInt n, System *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- several unknowns a point ---- */
+
+enum {
+  MOST_UNKNOWNS = 5
+};
+
+/*
+   Systems on grids with the neighbors and unknowns of those of StructILU (H. Luo et al., ICS 2025, table 4), whose
+   blocks are all stored in full. What would be outside of the grid is zero.
+*/
+typedef struct {
+  const char *name, *kind;
+  PetscInt    unknowns, reach;
+  PetscBool (*neighbor)(const PetscInt *); /* by the differences of coordinates */
+  /* a block of the point, whose place in the unit cube is given, and such a neighbor, with this mesh width */
+  void (*block)(const PetscReal *, const PetscInt *, PetscReal, PetscReal (*)[MOST_UNKNOWNS]);
+} Coupled;
+
+static PetscBool Box(const PetscInt *d)
+{
+  return (PetscBool)(PetscAbsInt(d[0]) <= 1 && PetscAbsInt(d[1]) <= 1 && PetscAbsInt(d[2]) <= 1);
+}
+
+static PetscBool Star(const PetscInt *d)
+{
+  return (PetscBool)((d[0] != 0) + (d[1] != 0) + (d[2] != 0) <= 1);
+}
+
+static PetscBool Diamond(const PetscInt *d)
+{
+  return (PetscBool)(PetscAbsInt(d[0]) + PetscAbsInt(d[1]) + PetscAbsInt(d[2]) <= 2);
+}
+
+/* A velocity that turns, of about 1. */
+static void Velocity(const PetscReal *x, PetscReal *u)
+{
+  u[0] = (3 + PetscCosReal(PETSC_PI * x[1])) / 4;
+  u[1] = PetscCosReal(PETSC_PI * x[0]) / 2;
+  u[2] = PetscSinReal(2 * PETSC_PI * x[1]) / 2;
+}
+
+/* A time step of a convection-diffusion equation with upwind differences, at a cell's Peclet number of about 1. */
+static void Convection(const PetscReal *x, const PetscInt *d, PetscReal h, PetscReal (*b)[MOST_UNKNOWNS])
+{
+  const PetscReal dt = 3 * h, diffusion = h;
+  PetscReal       u[3];
+
+  Velocity(x, u);
+  if (!d[0] && !d[1] && !d[2]) b[0][0] = 1 / dt + 6 * diffusion / (h * h) + (PetscAbsReal(u[0]) + PetscAbsReal(u[1]) + PetscAbsReal(u[2])) / h;
+  for (int e = 0; e < 3; e++)
+    if (d[e]) b[0][0] = -diffusion / (h * h) - PetscMax(-(PetscReal)d[e] * u[e], 0) / h;
+}
+
+/*
+   A time step of the linearized incompressible equations (velocity, pressure) by trilinear elements, with an
+   artificial compressibility and a stabilized pressure; divided by the volume of a cell.
+*/
+static void NavierStokes(const PetscReal *x, const PetscInt *d, PetscReal h, PetscReal (*b)[MOST_UNKNOWNS])
+{
+  const PetscReal dt = 3 * h, viscosity = h, stable = 0.3 * h;
+  PetscReal       mass = 1.0, stiff = 0.0, slope[3], u[3], transport = 0.0;
+
+  Velocity(x, u);
+  for (int e = 0; e < 3; e++) {
+    PetscReal k = d[e] ? -1 / (h * h) : 2 / (h * h);
+
+    mass *= d[e] ? 1.0 / 6 : 2.0 / 3;
+    slope[e] = (PetscReal)d[e] / (2 * h);
+    for (int f = 0; f < 3; f++) {
+      if (f == e) continue;
+      k *= d[f] ? 1.0 / 6 : 2.0 / 3;
+      slope[e] *= d[f] ? 1.0 / 6 : 2.0 / 3;
+    }
+    stiff += k;
+    transport += u[e] * slope[e];
+  }
+  for (int e = 0; e < 3; e++) {
+    /* as much diffusion as makes the transport of a cell monotone */
+    b[e][e] = mass / dt + transport + (viscosity + h / 2) * stiff;
+    b[e][3] = slope[e];
+    b[3][e] = slope[e];
+  }
+  b[3][3] = mass / dt + stable * stiff;
+}
+
+/* A time step of the linearized Euler equations (density, velocity, pressure) with upwind differences of second order. */
+static void Euler(const PetscReal *x, const PetscInt *d, PetscReal h, PetscReal (*b)[MOST_UNKNOWNS])
+{
+  const PetscReal density = 1 + 0.2 * PetscSinReal(PETSC_PI * x[2]), pressure = 1, ratio = 1.4, sound = PetscSqrtReal(ratio * pressure / density);
+  const PetscReal dt = 2 * h / (1 + sound), upwind[3] = {1.5, -2.0, 0.5};
+  PetscReal       u[3];
+
+  Velocity(x, u);
+  for (int e = 0; e < 3; e++) {
+    const PetscReal fastest                            = PetscAbsReal(u[e]) + sound;
+    PetscReal       flux[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, plus, minus;
+
+    /* the other directions' neighbors are not this one's */
+    if ((e != 0 && d[0]) || (e != 1 && d[1]) || (e != 2 && d[2])) continue;
+    for (int c = 0; c < MOST_UNKNOWNS; c++) flux[c][c] = u[e];
+    flux[0][1 + e] = density;
+    flux[1 + e][4] = 1 / density;
+    flux[4][1 + e] = ratio * pressure;
+    /* waves that come from below and from above */
+    plus  = d[e] <= 0 ? upwind[-d[e]] / (2 * h) : 0;
+    minus = d[e] >= 0 ? -upwind[d[e]] / (2 * h) : 0;
+    for (int r = 0; r < MOST_UNKNOWNS; r++)
+      for (int c = 0; c < MOST_UNKNOWNS; c++) b[r][c] += plus * (flux[r][c] + (r == c) * fastest) + minus * (flux[r][c] - (r == c) * fastest);
+  }
+  for (int c = 0; c < MOST_UNKNOWNS && !d[0] && !d[1] && !d[2]; c++) b[c][c] += 1 / dt;
+}
+
+/* A time step of two coupled phases: the Laplacian of the Laplacian, and that of their energy's second derivatives. */
+static void CahnHilliard(const PetscReal *x, const PetscInt *d, PetscReal h, PetscReal (*b)[MOST_UNKNOWNS])
+{
+  const PetscInt steps  = PetscAbsInt(d[0]) + PetscAbsInt(d[1]) + PetscAbsInt(d[2]),
+                 most   = PetscMax(PetscAbsInt(d[0]), PetscMax(PetscAbsInt(d[1]), PetscAbsInt(d[2])));
+  const PetscReal width = 2 * h, dt = h * h / 2, phase = PetscSinReal(2 * PETSC_PI * x[0]) * PetscSinReal(2 * PETSC_PI * x[1]);
+  const PetscReal laplacian = (steps == 0 ? -6 : steps == 1) / (h * h), twice = (steps == 0 ? 42 : steps == 1 ? -12 : most == 2 ? 1 : 2) / (h * h * h * h);
+  const PetscReal energy[2][2] = {
+    {1 + phase * phase, 0.3 * phase      },
+    {0.3 * phase,       2 - phase * phase}
+  };
+
+  for (int r = 0; r < 2; r++)
+    for (int c = 0; c < 2; c++) b[r][c] = (r == c && steps == 0) / dt + (r == c ? 1 : 0.2) * width * width * twice - energy[r][c] * laplacian;
+}
+
+static const Coupled coupled[] = {
+  {"timestep",     "convection", 1, 1, Star,    Convection  },
+  {"navierstokes", "flow",       4, 1, Box,     NavierStokes},
+  {"euler",        "flow",       5, 2, Star,    Euler       },
+  {"cahnhilliard", "two phases", 2, 2, Diamond, CahnHilliard},
+};
+
+enum {
+  COUPLED = sizeof(coupled) / sizeof(coupled[0])
+};
+
+static PetscErrorCode CoupledCreate(const Coupled *s, PetscInt n, System *p)
+{
+  const PetscInt  side = 2 * s->reach + 1, rows = n * n * n * s->unknowns;
+  const PetscReal h = 1.0 / (PetscReal)(n + 1);
+  PetscInt(*near)[3], count = 0, *i, *j;
+  PetscScalar *a;
+  size_t       room;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(side * side * side, &near));
+  for (PetscInt k = 0; k < side * side * side; k++) {
+    const PetscInt d[3] = {k % side - s->reach, k / side % side - s->reach, k / side / side - s->reach};
+
+    if (!(*s->neighbor)(d)) continue;
+    PetscCall(PetscArraycpy(near[count++], d, 3));
+  }
+  PetscCheck((double)n * n * n * s->unknowns * (double)count * s->unknowns < (double)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s: more entries than an index can count", s->name);
+  room = (size_t)rows * (size_t)count * (size_t)s->unknowns;
+  PetscCall(PetscMalloc3(rows + 1, &i, room, &j, room, &a));
+  i[0] = 0;
+  for (PetscInt point = 0; point < n * n * n; point++) {
+    const PetscInt  at[3] = {point % n, point / n % n, point / n / n}, first = point * s->unknowns, begin = i[first];
+    const PetscReal x[3]   = {(at[0] + 1) * h, (at[1] + 1) * h, (at[2] + 1) * h};
+    PetscInt        length = 0, done = 0;
+
+    for (PetscInt k = 0; k < count; k++) {
+      PetscBool inside = PETSC_TRUE;
+
+      for (int e = 0; e < 3; e++) inside = (PetscBool)(inside && at[e] + near[k][e] >= 0 && at[e] + near[k][e] < n);
+      length += inside ? s->unknowns : 0;
+    }
+    for (PetscInt r = 0; r < s->unknowns; r++) i[first + r + 1] = i[first + r] + length;
+    for (PetscInt k = 0; k < count; k++) {
+      const PetscInt to                                  = point + near[k][0] + n * (near[k][1] + n * near[k][2]);
+      PetscReal      block[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}};
+      PetscBool      inside                              = PETSC_TRUE;
+
+      for (int e = 0; e < 3; e++) inside = (PetscBool)(inside && at[e] + near[k][e] >= 0 && at[e] + near[k][e] < n);
+      if (!inside) continue;
+      (*s->block)(x, near[k], h, block);
+      for (PetscInt r = 0; r < s->unknowns; r++) {
+        for (PetscInt c = 0; c < s->unknowns; c++) {
+          j[begin + r * length + done + c] = to * s->unknowns + c;
+          a[begin + r * length + done + c] = block[r][c];
+        }
+      }
+      done += s->unknowns;
+    }
+  }
+  PetscCall(PetscFree(near));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &p->A));
+  PetscCall(MatSetSizes(p->A, rows, rows, rows, rows));
+  PetscCall(MatSetType(p->A, MATSEQAIJ));
+  PetscCall(MatSeqAIJSetPreallocationCSR(p->A, i, j, a));
+  PetscCall(PetscFree3(i, j, a));
+  p->unknowns = s->unknowns;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- networks ---- */
 
 typedef struct {
@@ -213,6 +412,13 @@ static PetscErrorCode Create(const char *name, PetscInt n, System *p)
     p->kind      = "finite elements";
     p->symmetric = (PetscBool)(k != MESH_CONVECTION);
     PetscCall(MeshCreate(PETSC_COMM_SELF, (MeshProblem)k, n, &p->A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < COUPLED; k++) {
+    PetscCall(PetscStrcmp(name, coupled[k].name, &same));
+    if (!same) continue;
+    p->kind = coupled[k].kind;
+    PetscCall(CoupledCreate(&coupled[k], n, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   p->kind = "circuit";

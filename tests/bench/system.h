@@ -13,6 +13,7 @@ typedef struct {
   PetscBool   symmetric; /* with a positive diagonal: CG may solve it */
   const char *kind;      /* of a system by name, in a word or two */
   PetscInt    n, dim;    /* points of a grid in each direction, numbered line by line; 0: another system */
+  PetscInt    unknowns;  /* of a point, with full blocks; 0: 1 or unknown */
   Mat         A;
   Vec         b, x, r;
   /* makes a new preconditioner ready, before its options are read; may be NULL */
@@ -27,7 +28,8 @@ typedef struct {
    points numbered line by line: poisson, poisson2 (in two dimensions), anisotropic (100 times as strong in
    the last direction), jumping (coefficients of 8^3 boxes, over six decades), reservoir (the same, a tenth as
    strong in the last direction), convdiff (upwind convection, a cell's Peclet number 1), transport (reservoir
-   with that convection). Meshes: see mesh.h. Networks of n^2 nodes: network, of conductances, and circuit,
+   with that convection). Grids without such rows, a time step each, with so many unknowns a point: timestep (1, convection and diffusion), navierstokes (4, neighbors in
+   a box), euler (5, two on each side in each direction), cahnhilliard (2, up to two steps away). Meshes: see mesh.h. Networks of n^2 nodes: network, of conductances, and circuit,
    with sources. The source is constant.
 */
 extern PetscErrorCode SystemByName(const char *, MatType, System *);
