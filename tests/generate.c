@@ -294,17 +294,21 @@ PetscErrorCode GenerateSum(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RandomOrder(PetscInt n, PetscRandom rand, PetscInt *p)
+/* So many rows stay next to each other. */
+static PetscErrorCode RandomOrder(PetscInt n, PetscInt together, PetscRandom rand, PetscInt *p)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) p[i] = i;
-  for (PetscInt i = n - 1; i > 0; i--) {
-    PetscInt k = 0, t;
+  for (PetscInt i = n / together - 1; i > 0; i--) {
+    PetscInt k = 0;
 
     PetscCall(Pick(rand, i + 1, &k));
-    t    = p[i];
-    p[i] = p[k];
-    p[k] = t;
+    for (PetscInt c = 0; c < together; c++) {
+      const PetscInt t = p[i * together + c];
+
+      p[i * together + c] = p[k * together + c];
+      p[k * together + c] = t;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -681,7 +685,7 @@ PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Ma
     PetscInt *order;
 
     PetscCall(PetscMalloc1(r.n, &order));
-    if (p.suffix == RANDOMLY) PetscCall(RandomOrder(r.n, rand, order));
+    if (p.suffix == RANDOMLY) PetscCall(RandomOrder(r.n, p.stencil == &p.own ? p.own.dof : 1, rand, order));
     else MortonOrder(m, p.stencil, order);
     PetscCall(Reorder(A, order));
   }

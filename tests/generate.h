@@ -20,7 +20,7 @@
    (two, 14 entries), triples (three in two directions, 15 entries), 9pt (all neighbors in two directions), star13
    (two neighbors on each side in each direction), diamond13 (those of 7pt and what a level of fill adds) and
    diamond25 (up to two steps away). Behind an underscore: on grids dof and a number, the unknowns a point, as in
-   7pt_dof4:64x64x64, all of which two neighbors share; random or rcm,
+   7pt_dof4:64x64x64, all of which two neighbors share, and which random leaves together; random or rcm,
    the same in another order; border, with one more row and column that are full; on grids morton, the points
    along a space-filling curve, or periodic, in the first direction. Behind a colon the size if not n: so many
    rows, or on grids the points in each direction, as in 15pt_rcm:90x90x90. Grids and quadtrees take the

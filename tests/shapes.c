@@ -44,6 +44,7 @@ static PetscErrorCode TestCounts(PetscRandom rand)
     {"diamond25:5x5x5",       125,  125 * 13 - 450 + 960, 62,  25 },
     {"7pt_dof4:4x5x6",        480,  692 * 16,             116, 28 },
     {"27pt_dof2:3x3x3",       54,   343 * 4,              26,  54 },
+    {"7pt_dof8_random:2x2x2", 64,   32 * 64,              9,   32 },
     {"7pt_dof2_morton:4x5x6", 240,  692 * 4,              0,   8  }
   };
 

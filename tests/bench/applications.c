@@ -1,6 +1,7 @@
 static char
   help[] = "The applications of H. Luo et al., StructILU, ICS 2025, table 4 and figure 10, as generated systems with their stencils and unknowns: where\n\
-the time of a preconditioned method goes, beside cuSPARSE in CSR, as PETSc's own preconditioner has it, and in blocks, BSR (bsrilu02 and bsrsv2).\n\
+the time of a preconditioned method goes, beside cuSPARSE in CSR, as PETSc's own preconditioner has it and of ILU(0) also with the last of\n\
+SpSV's algorithms, and in blocks, BSR (bsrilu02 and bsrsv2).\n\
   -scale s            times the document's points in each direction\n\
   -system name:n,...  these systems of bench_solvers; symmetric ones with CG and IC(0), others with GMRES and ILU(0)\n\
   -small              small ones\n\
@@ -12,26 +13,29 @@ the time of a preconditioned method goes, beside cuSPARSE in CSR, as PETSc's own
 #include <math.h>
 #include <string.h>
 #include "krylov.h"
-#if defined(BENCH_BSR) && defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
+#if defined(BENCH_CUSPARSE) && defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
   #include "bsr.h"
+  #include "csr.h"
+  #include "cusparse_algorithms.h"
 #else
-  #undef BENCH_BSR
+  #undef BENCH_CUSPARSE
 #endif
 
 enum {
   LIST    = 32,
   WHY     = KRYLOV_WHY,
-  CHOICES = 3
+  CHOICES = 4
 };
 
 typedef enum {
   OURS,
-  CSR,
+  PETSC,
+  LAST,
   BLOCKS
 } Choice;
 static const char *const names[2][CHOICES] = {
-  {"syncilu", "cuSPARSE CSR", "cuSPARSE BSR"},
-  {"syncilu", "PETSc",        NULL          }
+  {"syncilu", "PETSc, CSR", "CSR", "BSR"},
+  {"syncilu", "PETSc",      NULL,  NULL }
 };
 
 /* Points in each direction as in the document, and of a test; fill is the levels of an incomplete Cholesky factor. */
@@ -66,27 +70,56 @@ typedef struct {
   BenchFailures failures;
 } Bench;
 
-/* ---- the preconditioner in blocks ---- */
+/* ---- the preconditioners that PETSc does not have ---- */
 
-#if defined(BENCH_BSR)
+#if defined(BENCH_CUSPARSE)
+static const struct {
+  const char *name;
+  int         value;
+} algorithms[] = {
+  #define ALGORITHM(name, value) {name, value},
+  SPSV_ALGORITHMS(ALGORITHM)
+  #undef ALGORITHM
+};
+
+enum {
+  ALGORITHMS = sizeof(algorithms) / sizeof(algorithms[0])
+};
+
 typedef struct {
   const Krylov    *krylov;
-  int              unknowns;
+  int              unknowns; /* of a point, for blocks; 0: in CSR */
   cusparseHandle_t handle;
   BSR              bsr;
+  CSR              csr;
   double          *y;
-  double           factor; /* s of the last factorization */
+  double           factor; /* s of the last factorization, in CSR with the update of the solves */
 } Shell;
+
+static PetscErrorCode ShellCreate(Shell *s, PetscInt n, const PetscInt *i, const PetscInt *j, PetscInt nnz)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCallCUSPARSE(cusparseCreate(&s->handle));
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUSPARSE(cusparseSetStream(s->handle, stream));
+  if (s->unknowns) {
+    PetscCall(BSRCreate(&s->bsr, s->handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, n, s->unknowns, i, j));
+    PetscCallCUDA(cudaMalloc((void **)&s->y, sizeof(double) * (size_t)n));
+  } else PetscCall(CSRCreate(&s->csr, s->handle, (cusparseSpSVAlg_t)algorithms[ALGORITHMS - 1].value, n, nnz, i, j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode ShellSetUp(PC pc)
 {
   Shell          *s;
   Mat             A;
+  MatInfo         info;
   PetscInt        n;
   const PetscInt *i, *j;
   PetscScalar    *a;
   PetscMemType    where;
-  cudaStream_t    stream;
   PetscLogDouble  t0, t1;
   PetscBool       first;
 
@@ -94,24 +127,26 @@ static PetscErrorCode ShellSetUp(PC pc)
   PetscCall(PCShellGetContext(pc, &s));
   PetscCall(PCGetOperators(pc, NULL, &A));
   PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &a, &where));
   PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The matrix is not on the device");
-  first = (PetscBool)!s->bsr.nb;
-  if (first) {
-    if (!s->handle) PetscCallCUSPARSE(cusparseCreate(&s->handle));
-    PetscCall(PetscGetCurrentCUDAStream(&stream));
-    PetscCallCUSPARSE(cusparseSetStream(s->handle, stream));
-    PetscCall(BSRCreate(&s->bsr, s->handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, n, s->unknowns, i, j));
-    PetscCallCUDA(cudaMalloc((void **)&s->y, sizeof(double) * (size_t)n));
-  }
-  PetscCall(BSRConvert(&s->bsr, i, j, a, PETSC_FALSE));
-  PetscCall(BSRCopy(&s->bsr));
-  if (first) {
+  first = (PetscBool)!s->handle;
+  if (first) PetscCall(ShellCreate(s, n, i, j, (PetscInt)info.nz_used));
+  if (s->unknowns) {
+    PetscCall(BSRConvert(&s->bsr, i, j, a, PETSC_FALSE));
+    PetscCall(BSRCopy(&s->bsr));
+  } else PetscCall(CSRCopy(&s->csr, a));
+  if (first && s->unknowns) {
     PetscCall(BSRAnalyzeFactor(&s->bsr));
     PetscCall(BSRAnalyzeSolves(&s->bsr));
   }
   PetscCall(KrylovClock(s->krylov, &t0));
-  PetscCall(BSRFactor(&s->bsr));
+  if (s->unknowns) PetscCall(BSRFactor(&s->bsr));
+  else {
+    PetscCall(CSRFactor(&s->csr));
+    if (first) PetscCall(CSRAnalyzeSolves(&s->csr));
+    else PetscCall(CSRUpdateSolves(&s->csr));
+  }
   PetscCall(KrylovClock(s->krylov, &t1));
   s->factor = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,7 +162,8 @@ static PetscErrorCode ShellApply(PC pc, Vec b, Vec x)
   PetscCall(PCShellGetContext(pc, &s));
   PetscCall(VecCUDAGetArrayRead(b, &from));
   PetscCall(VecCUDAGetArrayWrite(x, &to));
-  PetscCall(BSRSolve(&s->bsr, from, s->y, to));
+  if (s->unknowns) PetscCall(BSRSolve(&s->bsr, from, s->y, to));
+  else PetscCall(CSRSolve(&s->csr, from, to));
   PetscCall(VecCUDARestoreArrayWrite(x, &to));
   PetscCall(VecCUDARestoreArrayRead(b, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,6 +176,7 @@ static PetscErrorCode ShellDestroy(PC pc)
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &s));
   PetscCall(BSRDestroy(&s->bsr));
+  PetscCall(CSRDestroy(&s->csr));
   (void)cudaFree(s->y);
   s->y = NULL;
   if (s->handle) (void)cusparseDestroy(s->handle);
@@ -161,16 +198,26 @@ static PetscErrorCode ShellPrepare(PC pc, void *ctx)
 
 /* ---- runs ---- */
 
+static const char *LastAlgorithm(void)
+{
+#if defined(BENCH_CUSPARSE)
+  return algorithms[ALGORITHMS - 1].name;
+#else
+  return "none";
+#endif
+}
+
 /* Whether a choice has anything to run on the system. */
 static PetscBool Runs(const Bench *bench, const System *p, Choice c)
 {
-#if defined(BENCH_BSR)
-  return (PetscBool)(c != BLOCKS || (!bench->cpu && p->unknowns > 1));
+#if defined(BENCH_CUSPARSE)
+  if (c == LAST) return (PetscBool)(!bench->cpu && !p->symmetric && ALGORITHMS > 1);
+  if (c == BLOCKS) return (PetscBool)(!bench->cpu && p->unknowns > 1);
 #else
   (void)bench;
   (void)p;
-  return (PetscBool)(c != BLOCKS);
 #endif
+  return (PetscBool)(c == OURS || c == PETSC);
 }
 
 static PetscErrorCode RunChoice(Bench *bench, Choice c, System *p, PetscInt fill, Result *r)
@@ -186,16 +233,16 @@ static PetscErrorCode RunChoice(Bench *bench, Choice c, System *p, PetscInt fill
   if (c == OURS) {
     options[n++] = "pc_type syncilu";
     if (p->symmetric) options[n++] = "pc_syncilu_symmetric";
-  } else if (c == CSR) {
+  } else if (c == PETSC) {
     options[n++] = p->symmetric ? "pc_type icc" : "pc_type ilu";
     if (!bench->cpu) options[n++] = "pc_factor_mat_solver_type cusparse";
   }
-  if (fill && c != BLOCKS) options[n++] = levels;
+  if (fill && c <= PETSC) options[n++] = levels;
   options[n++] = "ksp_norm_type unpreconditioned";
   if (!p->symmetric) options[n++] = "ksp_pc_side right";
-#if defined(BENCH_BSR)
-  if (c == BLOCKS) {
-    Shell shell = {.krylov = &bench->krylov, .unknowns = (int)p->unknowns};
+#if defined(BENCH_CUSPARSE)
+  if (c == LAST || c == BLOCKS) {
+    Shell shell = {.krylov = &bench->krylov, .unknowns = c == BLOCKS ? (int)p->unknowns : 0};
 
     p->prepare = ShellPrepare;
     p->ctx     = &shell;
@@ -204,8 +251,6 @@ static PetscErrorCode RunChoice(Bench *bench, Choice c, System *p, PetscInt fill
     PetscCall(KrylovApply(&bench->krylov, pc, p, &r->apply));
     r->factor = shell.factor;
     PetscCall(KSPDestroy(&ksp)); /* while there is what the preconditioner points to */
-    p->prepare = NULL;
-    p->ctx     = NULL;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -233,7 +278,7 @@ static PetscErrorCode Print(Bench *bench, const System *p, const char *title, co
   PetscFunctionBegin;
   PetscCall(MatGetSize(p->A, &rows, NULL));
   PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
-  for (int k = CSR; k < CHOICES; k++) best = fmin(best, all[k].out.name ? Total(&all[k]) : NAN);
+  for (int k = PETSC; k < CHOICES; k++) best = fmin(best, all[k].out.name ? Total(&all[k]) : NAN);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s (%s), %s: %" PetscInt_FMT " rows, %.0f nonzeros\n", title, p->name, method, rows, info.nz_used));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-14s %6s %10s %14s %10s %10s %10s %8s %10s  %s\n", "ms", "its", "analysis", "factorization", "solves", "rest",
                         "total", "ratio", "|b-Ax|/|b|", "remarks"));
@@ -343,6 +388,7 @@ static PetscErrorCode RunSystem(Bench *bench, const char *name, PetscInt count, 
       all[k].factor = all[k].apply = NAN;
       BenchProgress("%s: %s", title, o->name);
       BenchTry(RunChoice(bench, (Choice)k, &p, list ? list[a].fill : 0, &all[k]), o->why, sizeof(o->why), &o->failed);
+      p.prepare = NULL; /* after a failure too */
     }
     PetscCall(Print(bench, &p, title, all));
     PetscCall(Judge(bench, title, all));
@@ -405,7 +451,7 @@ int main(int argc, char **argv)
     }
   }
   bench->krylov.device = (PetscBool)!bench->cpu;
-  bench->krylov.cold   = bench->cpu;
+  bench->krylov.cold   = PETSC_TRUE;
   bench->krylov.enough = 2.0;
   PetscCall(BenchJSONOpen(json, &bench->json));
   PetscCall(PetscGetVersion(version, sizeof(version)));
@@ -413,8 +459,9 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%s\n%s\nanalysis: what the first setup takes longer than a factorization; solves: applications of the preconditioner, as many as the\n"
                         "method makes, by the time of one; rest: of the method; total: factorization, solves and rest; ratio: the least total of the others\n"
-                        "over it. In blocks, BSR, the factorization does not count the conversion of the matrix, and PETSc multiplies with the one in CSR\n",
-                        date, version));
+                        "over it. CSR is csrilu02 and SpSV by %s, PETSc takes its default. In blocks, BSR, the factorization does not count the\n"
+                        "conversion of the matrix, and PETSc multiplies with the one in CSR\n",
+                        date, version, LastAlgorithm()));
   for (PetscInt k = 0; k < nsystems; k++) {
     PetscCall(RunSystem(bench, systems[k], 1, NULL));
     PetscCall(PetscFree(systems[k]));

@@ -69,13 +69,32 @@ PetscErrorCode BenchJSONText(BenchJSON json, const char *name, const char *text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void Number(BenchJSON json, const char *format, double value)
+{
+  if (isfinite(value)) fprintf(json->file, format, value);
+  else fputs("null", json->file);
+}
+
 PetscErrorCode BenchJSONNumber(BenchJSON json, const char *name, double value)
 {
   PetscFunctionBegin;
   if (!json->file) PetscFunctionReturn(PETSC_SUCCESS);
   Name(json, name);
-  if (isfinite(value)) fprintf(json->file, "%.9g", value);
-  else fputs("null", json->file);
+  Number(json, "%.9g", value);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BenchJSONNumbers(BenchJSON json, const char *name, PetscInt n, const PetscReal *values)
+{
+  PetscFunctionBegin;
+  if (!json->file) PetscFunctionReturn(PETSC_SUCCESS);
+  Name(json, name);
+  fputc('[', json->file);
+  for (PetscInt k = 0; k < n; k++) {
+    if (k) fputs(", ", json->file);
+    Number(json, "%.3e", (double)values[k]);
+  }
+  fputc(']', json->file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

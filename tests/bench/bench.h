@@ -33,6 +33,7 @@ extern PetscErrorCode BenchJSONOpen(const char *, BenchJSON *);
 extern PetscErrorCode BenchJSONBegin(BenchJSON);
 extern PetscErrorCode BenchJSONText(BenchJSON, const char *, const char *);
 extern PetscErrorCode BenchJSONNumber(BenchJSON, const char *, double);
+extern PetscErrorCode BenchJSONNumbers(BenchJSON, const char *, PetscInt, const PetscReal *);
 extern PetscErrorCode BenchJSONEnd(BenchJSON);
 extern PetscErrorCode BenchJSONClose(BenchJSON *);
 

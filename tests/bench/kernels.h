@@ -74,7 +74,7 @@ typedef struct {
   Strategy         strategy[STRATEGY_ROWS];
   PetscInt         levels; /* of fill */
   PetscBool        cusparse, view;
-  PetscBool        brief;        /* neither transposed solves nor several right-hand sides */
+  PetscBool        brief;        /* no transposed solves, one right-hand side, compared with cuSPARSE's results */
   PetscBool        icc;          /* incomplete Cholesky factorization, beside ILU of the same symmetric matrices */
   char             ordering[16]; /* natural or bmc */
   cudaStream_t     stream;
@@ -93,7 +93,8 @@ typedef struct {
   Mat        A;
   Case       c;
   PetscInt   levels[2];
-  PetscInt   block; /* rows of a block of cuSPARSE's functions for such; 1: there are none */
+  PetscInt   columns; /* right-hand sides at a time at most */
+  PetscInt   block;   /* rows of a block of cuSPARSE's functions for such; 1: there are none */
   SyncILUCSR device;
   double    *other;        /* other values in the same pattern, on the device */
   double    *factor;       /* the reference's factor in the pattern of the matrix, on the device; NULL with levels of fill */
@@ -112,7 +113,7 @@ typedef struct {
 
 /* subject.c: Create on the host, then Upload to the device */
 extern PetscErrorCode SubjectCreate(const Bench *, const char *name, PetscBool file, Subject *);
-extern PetscErrorCode SubjectUpload(Subject *);
+extern PetscErrorCode SubjectUpload(const Bench *, Subject *);
 extern PetscErrorCode SubjectDestroy(Subject *);
 /* The least time: bytes that must move at the speed of a copy, or levels one after another. */
 extern double SubjectBound(const Bench *, const Subject *, Phase);
@@ -133,6 +134,8 @@ extern PetscErrorCode CopyBandwidth(Bench *);
 /* Each measures all it can; what fails is noted in the row. */
 extern PetscErrorCode MeasureOurs(const Bench *, const Strategy *, Subject *, Row *);
 extern PetscErrorCode MeasureBaseline(const Bench *, int, Subject *, Row *);
+/* In the place of the serial reference: the factor by csrilu02, and the solution by SpSV. */
+extern PetscErrorCode BaselineRefer(const Bench *, Subject *);
 /* The name of a row of cuSPARSE's, NULL behind the last; and whether it is measured. */
 extern const char *BaselineName(int);
 extern PetscBool   BaselineRuns(const Bench *, PetscInt block, int);

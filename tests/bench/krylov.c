@@ -81,6 +81,17 @@ static PetscErrorCode MarkNew(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Keeps a norm at its iteration; those of an earlier solve are overwritten. */
+static PetscErrorCode KeepNorm(KSP ksp, PetscInt it, PetscReal norm, void *ctx)
+{
+  Outcome *out = (Outcome *)ctx;
+
+  (void)ksp;
+  out->history[it] = norm;
+  out->norms       = it + 1;
+  return PETSC_SUCCESS;
+}
+
 /* One round: a new preconditioner and a solve, then new values on the same pattern and a solve. */
 static PetscErrorCode Round(const Krylov *s, const char *const *options, const char *prefix, KSPType type, System *p, KSP *ksp, double t[4], Outcome *out)
 {
@@ -101,6 +112,10 @@ static PetscErrorCode Round(const Krylov *s, const char *const *options, const c
   PetscCall(KSPSetOperators(*ksp, p->A, p->A));
   PetscCall(KSPSetTolerances(*ksp, s->rtol, PETSC_DEFAULT, PETSC_DEFAULT, s->max_it));
   if (s->restart) PetscCall(KSPGMRESSetRestart(*ksp, s->restart));
+  if (s->history) {
+    if (!out->history) PetscCall(PetscMalloc1(s->max_it + 1, &out->history));
+    PetscCall(KSPMonitorSet(*ksp, KeepNorm, out, NULL));
+  }
   PetscCall(KSPGetPC(*ksp, &pc));
   if (p->prepare) PetscCall((*p->prepare)(pc, p->ctx));
   PetscCall(KSPSetFromOptions(*ksp));
@@ -113,7 +128,8 @@ static PetscErrorCode Round(const Krylov *s, const char *const *options, const c
   PetscCall(MarkNew(p->A));
   PetscCall(SetUp(s, pc, &t[2]));
   t[3] = t[1];
-  if (t[1] < s->enough / 2) PetscCall(Solve(s, *ksp, p, &t[3]));
+  PetscCall(KSPGetConvergedReason(*ksp, &out->reason));
+  if (t[1] < s->enough / 2 && out->reason > 0) PetscCall(Solve(s, *ksp, p, &t[3]));
 
   PetscCall(KSPGetIterationNumber(*ksp, &out->its));
   PetscCall(KSPGetConvergedReason(*ksp, &out->reason));
@@ -144,6 +160,7 @@ PetscErrorCode KrylovRun(Krylov *s, const char *const *options, KSPType type, Sy
       const double all = t[0] + t[1] + t[2] + t[3];
 
       repeat = PetscMin(s->repeat, all > s->enough ? 1 : BENCH_REPEAT_MAX / 2);
+      if (out->reason <= 0) repeat = 0;
       if (repeat && !(s->cold && all > s->enough)) continue;
       repeat = 0;
     }
@@ -186,6 +203,13 @@ void OutcomeInit(const char *name, Outcome *o)
   memset(o, 0, sizeof(*o));
   o->name  = name;
   o->setup = o->refactor = o->time = NAN;
+}
+
+PetscErrorCode OutcomeDestroy(Outcome *o)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(o->history));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 double OutcomeTotal(const Outcome *o)

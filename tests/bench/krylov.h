@@ -18,8 +18,9 @@ typedef struct {
   PetscReal rtol;
   PetscInt  max_it, restart; /* of GMRES, 0: PETSc's */
   PetscBool device;          /* PETSc uses one, for which clocks wait */
-  PetscBool cold;            /* on a core, which has nothing to load: a first round that takes long counts */
+  PetscBool cold;            /* a first round that takes long counts: there is nothing to load, or that takes little of it */
   PetscBool count;           /* applications, by PETSc's log, which is on then */
+  PetscBool history;         /* the norms of residuals are kept */
   double    enough;          /* s of a round, after which one round is enough */
   PetscInt  prefixes;        /* so far; 0 in the beginning */
 } Krylov;
@@ -32,6 +33,8 @@ typedef struct {
   PetscInt           its, applications;     /* of the preconditioner, if they are counted */
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| */
+  PetscReal         *history;  /* norms of the last solve, as the method has them, of each iteration and before the first; NULL: not kept */
+  PetscInt           norms;    /* so many of them */
   PetscBool          ours;     /* the preconditioner is syncilu, and has statistics */
   SyncILUStatistics  stats;
   PetscBool          failed;
@@ -40,11 +43,12 @@ typedef struct {
 
 /*
    Rounds of a preconditioner given by its options, without dash and prefix. A round: setup, solve, setup with
-   new values, solve. The last round's KSP comes back, also with an error.
+   new values, solve. The last round's KSP comes back, also with an error. Without convergence one round counts.
 */
 extern PetscErrorCode KrylovRun(Krylov *, const char *const *, KSPType, System *, KSP *, Outcome *);
 /* All that is no number yet. */
-extern void OutcomeInit(const char *, Outcome *);
+extern void           OutcomeInit(const char *, Outcome *);
+extern PetscErrorCode OutcomeDestroy(Outcome *);
 /* Setup and solve; NAN without convergence. */
 extern double OutcomeTotal(const Outcome *);
 /* The seconds of an application of a preconditioner to b, its median. */

@@ -10,6 +10,9 @@ default that of the file:
     bound     distance to the bound against rows per level, every strategy
     solvers   setup and solve time of the end-to-end solves
     backends  time of the backends host and cuda against rows, of bench_solvers -only "syncilu host,syncilu cuda"
+    histories     residuals against iterations and time, of bench_solvers -histories
+    applications  where the time goes, of bench_applications
+    structilu     the grids of structilu.py: times of cuSPARSE over ours, in CSR and BSR, and the bandwidth of the solves
 
 A measurement made twice counts as the later one; a wrong result does not count.
 """
@@ -284,6 +287,101 @@ def plot_backends(plt, lines, title):
     return figure
 
 
+def plot_histories(plt, lines, title):
+    problems = {}
+    for line in lines:
+        if line.get("bench") == "histories" and len(line.get("history", [])) > 1 and line.get("setup") is not None:
+            problems.setdefault((line["problem"], line["solver"]), {})[line["preconditioner"]] = line
+    if not problems:
+        return None
+    names = list(dict.fromkeys(name for rows in problems.values() for name in rows))
+    # a color each for what is alike: ILU(0) and IC(0), ParILUT and ParICT
+    kinds = list(dict.fromkeys(name.replace("ILU", "IC").replace("ilu", "icc") for name in names))
+    figure, grid = plt.subplots(len(problems), 2, figsize=(12.5, 3.6 * len(problems) + 0.4), squeeze=False, sharey="row")
+    for row, ((problem, solver), found) in zip(grid, problems.items()):
+        for name, line in found.items():
+            kind = kinds.index(name.replace("ILU", "IC").replace("ilu", "icc"))
+            norms = line["history"]
+            # iterations of a method take equally long, so that its time is dealt to them
+            each = line["solve"] / max(1, len(norms) - 1)
+            values = [max(norm / norms[0], 1e-16) if norm is not None else math.nan for norm in norms]
+            look = {"color": STRATEGY_COLORS[kind % len(STRATEGY_COLORS)], "linestyle": "-" if kind < len(STRATEGY_COLORS) else "--", "linewidth": 1.2}
+            row[0].plot(range(len(values)), values, label=f"{name}{'' if line['converged'] else ' (no convergence)'}", **look)
+            row[1].plot([1e3 * (line["setup"] + k * each) for k in range(len(values))], values, **look)
+        row[0].set_title(f"{problem}, {solver}, {int(next(iter(found.values()))['rows']):,} rows", fontsize=10)
+        row[0].set_xlabel("iterations")
+        row[1].set_xlabel("ms from the beginning of the setup")
+        row[1].set_xscale("log")
+        row[1].set_xlim(left=min(line["setup"] + line["solve"] for line in found.values()) * 1e3 / 20)
+        logarithmic(row[1].xaxis, *row[1].get_xlim())
+        row[0].set_ylabel("|b - Ax| / |b|")
+        row[0].legend(fontsize=7, loc="upper right")
+        for axes in row:
+            axes.set_yscale("log")
+            axes.grid(alpha=0.4)
+    figure.suptitle(f"Residuals\n{title}", fontsize=10)
+    return figure
+
+
+def plot_applications(plt, lines, title):
+    problems = {}
+    for line in lines:
+        if line.get("bench") == "applications" and line.get("converged") and line.get("apply") is not None:
+            problems.setdefault((line["title"], line["problem"]), {})[line["by"]] = line
+    if not problems:
+        return None
+    figure, all_axes = plt.subplots(1, len(problems), figsize=(2.3 * len(problems) + 1, 4.4), squeeze=False)
+    parts = {"factorization": "refactor", "solves": "solve", "rest": "analysis"}
+    for axes, ((name, problem), found) in zip(all_axes[0], problems.items()):
+        for x, line in enumerate(found.values()):
+            solves = min(line["apply"] * line["applications"], line["solve"])
+            bottom = 0.0
+            for part, seconds_ in zip(parts, (line["factorization"], solves, line["solve"] - solves)):
+                axes.bar(x, 1e3 * seconds_, bottom=bottom, color=COLORS[parts[part]], label=part if x == 0 else None)
+                bottom += 1e3 * seconds_
+            axes.text(x, bottom, number(bottom), ha="center", va="bottom", fontsize=8)
+        axes.set_xticks(range(len(found)), [by.replace(" ", "\n") for by in found], fontsize=8)
+        axes.set_title(f"{name}\n{problem}, {int(next(iter(found.values()))['iterations'])} it.", fontsize=9)
+        axes.grid(axis="y", alpha=0.3)
+        axes.set_axisbelow(True)
+        axes.margins(y=0.1)
+    all_axes[0][0].set_ylabel("ms")
+    figure.legend(*all_axes[0][0].get_legend_handles_labels(), fontsize=8, loc="upper left", frameon=False)
+    figure.suptitle(f"Factorization and solve\n{title}", fontsize=10)
+    return figure
+
+
+def plot_structilu(plt, lines, title):
+    from structilu import GRIDS, collect, fastest  # which imports this file
+
+    found = [(matrix, entry) for matrix, entry in collect(lines).items() if entry["stencil"] in GRIDS and "auto" in entry["ours"]]
+    if not found:
+        return None
+    found.sort(key=lambda item: (list(GRIDS).index(item[1]["stencil"]), item[1]["unknowns"]))
+    copies = [line["copy_bytes_per_second"] for line in lines if line.get("bench") == "machine"]
+    figure, all_axes = plt.subplots(2, 1, figsize=(max(7, 0.5 * len(found) + 2), 6.6), sharex=True)
+    for axes, phase, functions in zip(all_axes, ("refactor", "solve"), (("csrilu02", "bsrilu02"), ("SpSV", "bsrsv2"))):
+        for side, (function, name) in enumerate(zip(functions, ("CSR", "BSR"))):
+            ratio = [fastest(entry["theirs"], function, phase) / entry["ours"]["auto"][phase]["seconds"] if phase in entry["ours"]["auto"] else math.nan for _, entry in found]
+            axes.bar([x + 0.4 * side - 0.2 for x in range(len(found))], [value if math.isfinite(value) else 0 for value in ratio], 0.38, color=COLORS["solve" if side else "refactor"], label=f"cuSPARSE {name}: {function}")
+        axes.axhline(1, color="black", linewidth=1)
+        axes.set_ylabel("time over that of syncilu")
+        axes.set_title("factorization" if phase == "refactor" else "solve with L and U; below: its bytes a second over those of a copy", fontsize=10)
+        axes.legend(fontsize=8)
+        axes.grid(axis="y", alpha=0.4)
+        axes.set_axisbelow(True)
+    names = []
+    for matrix, entry in found:
+        name = f"{GRIDS[entry['stencil']][0]}, {entry['unknowns']}: {matrix.split(':')[1].split('x')[0]}^3"
+        if copies and "solve" in entry["ours"]["auto"]:
+            share = (8.0 * entry["nonzeros"] + 32.0 * entry["rows"]) / entry["ours"]["auto"]["solve"]["seconds"] / copies[-1]
+            name += f", {100 * share:.0f} %"
+        names.append(name)
+    all_axes[1].set_xticks(range(len(found)), names, rotation=50, ha="right", rotation_mode="anchor", fontsize=8)
+    figure.suptitle(f"StructILU's grids, unknowns a point\n{title}", fontsize=10)
+    return figure
+
+
 def pyplot(program):
     """Matplotlib without a screen, or the end of the program where it is not installed."""
     try:
@@ -310,7 +408,7 @@ def main():
     table, title = kernels(lines), machine(lines)
     folder = arguments.folder or arguments.file.parent
     folder.mkdir(parents=True, exist_ok=True)
-    figures = {"speedup": plot_speedup(plt, table, arguments.strategy, title), "bound": plot_bound(plt, table, title), "solvers": plot_solvers(plt, lines, title), "backends": plot_backends(plt, lines, title)}
+    figures = {"speedup": plot_speedup(plt, table, arguments.strategy, title), "bound": plot_bound(plt, table, title), "solvers": plot_solvers(plt, lines, title), "backends": plot_backends(plt, lines, title), "histories": plot_histories(plt, lines, title), "applications": plot_applications(plt, lines, title), "structilu": plot_structilu(plt, lines, title)}
     for name, figure in figures.items():
         if figure is None:
             print(f"{name}: nothing measured")

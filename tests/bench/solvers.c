@@ -7,7 +7,9 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
   -mesh name:n,...    the same\n\
   -file x.mtx,...     Matrix Market or PETSc binary files, with GMRES and BiCGStab, symmetric ones with CG too; without -poisson and -convdiff alone\n\
   -sweeps_table       exact and approximate factorizations: ILU and IC with 0 and 1 levels of fill, by sweeps, multicolor, and PETSc's own; of\n\
-                      poisson, anisotropic, laplace2 and what -system and -file name\n\
+                      poisson, anisotropic, laplace2, circuit and what -system and -file name; unsymmetric ones with GMRES, at most 1000 iterations\n\
+  -histories          a choice of these with the norms of the true residual in all iterations, as JSON, which plot.py draws; Poisson has 304^3\n\
+                      points, as in figure 11 of H. Luo et al., StructILU, ICS 2025\n\
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank; or with -sweeps_table, on one rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
@@ -78,26 +80,39 @@ static const Preconditioner on_gpu[] = {
   {"none",                    {"pc_type none"},                                                                                  PETSC_FALSE},
   {"gamg",                    {"pc_type gamg"},                                                                                  PETSC_FALSE},
 };
-/* Of -sweeps_table. Multicolor is the block multicolor ordering with blocks of one row. */
+/* Of -sweeps_table, and of -histories what stands in the list below. ParILUT and ParICT are with their rounds, and jacobi is how they are solved. Multicolor is the block multicolor ordering with blocks of one row. */
 static const Preconditioner sweeps[] = {
-  {"ILU(0)",            {"pc_type syncilu"},                                                                                     PETSC_TRUE},
-  {"ILU(1)",            {"pc_type syncilu", "pc_factor_levels 1"},                                                               PETSC_TRUE},
-  {"ParILU(0) 1",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 1"},                                  PETSC_TRUE},
-  {"ParILU(0) 3",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 3"},                                  PETSC_TRUE},
-  {"ParILU(0) 5",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                                  PETSC_TRUE},
-  {"ParILU(1) 5",       {"pc_type syncilu", "pc_factor_levels 1", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},            PETSC_TRUE},
-  {"multicolor ILU(0)", {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_size 1"},                       PETSC_TRUE},
-  {"IC(0)",             {"pc_type syncilu", symmetric},                                                                          PETSC_TRUE},
-  {"IC(1)",             {"pc_type syncilu", symmetric, "pc_factor_levels 1"},                                                    PETSC_TRUE},
-  {"ParIC(0) 1",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 1"},                       PETSC_TRUE},
-  {"ParIC(0) 3",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 3"},                       PETSC_TRUE},
-  {"ParIC(0) 5",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                       PETSC_TRUE},
-  {"ParIC(1) 5",        {"pc_type syncilu", symmetric, "pc_factor_levels 1", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"}, PETSC_TRUE},
-  {"multicolor IC(0)",  {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_size 1"},            PETSC_TRUE},
-  {"ilu",               {"pc_type ilu", cusparse},                                                                               PETSC_TRUE},
-  {"icc",               {icc, cusparse},                                                                                         PETSC_TRUE},
-  {"jacobi",            {"pc_type jacobi"},                                                                                      PETSC_TRUE},
-  {"none",              {"pc_type none"},                                                                                        PETSC_TRUE},
+  {"ILU(0)",            {"pc_type syncilu"},                                                                                           PETSC_TRUE},
+  {"ILU(1)",            {"pc_type syncilu", "pc_factor_levels 1"},                                                                     PETSC_TRUE},
+  {"ParILU(0) 1",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 1"},                                        PETSC_TRUE},
+  {"ParILU(0) 3",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 3"},                                        PETSC_TRUE},
+  {"ParILU(0) 5",       {"pc_type syncilu", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                                        PETSC_TRUE},
+  {"ParILU(1) 5",       {"pc_type syncilu", "pc_factor_levels 1", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                  PETSC_TRUE},
+  {"ParILUT 1",         {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_rounds 1"},                                       PETSC_TRUE},
+  {"ParILUT 3",         {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_rounds 3"},                                       PETSC_TRUE},
+  {"ParILUT 5",         {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_rounds 5"},                                       PETSC_TRUE},
+  {"ParILUT 5 jacobi",  {"pc_type syncilu", "pc_syncilu_update parilut", "pc_syncilu_rounds 5", "pc_syncilu_solve jacobi"},            PETSC_TRUE},
+  {"multicolor ILU(0)", {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_size 1"},                             PETSC_TRUE},
+  {"IC(0)",             {"pc_type syncilu", symmetric},                                                                                PETSC_TRUE},
+  {"IC(1)",             {"pc_type syncilu", symmetric, "pc_factor_levels 1"},                                                          PETSC_TRUE},
+  {"ParIC(0) 1",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 1"},                             PETSC_TRUE},
+  {"ParIC(0) 3",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 3"},                             PETSC_TRUE},
+  {"ParIC(0) 5",        {"pc_type syncilu", symmetric, "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},                             PETSC_TRUE},
+  {"ParIC(1) 5",        {"pc_type syncilu", symmetric, "pc_factor_levels 1", "pc_syncilu_update parilu", "pc_syncilu_sweeps 5"},       PETSC_TRUE},
+  {"ParICT 1",          {"pc_type syncilu", symmetric, "pc_syncilu_update parilut", "pc_syncilu_rounds 1"},                            PETSC_TRUE},
+  {"ParICT 3",          {"pc_type syncilu", symmetric, "pc_syncilu_update parilut", "pc_syncilu_rounds 3"},                            PETSC_TRUE},
+  {"ParICT 5",          {"pc_type syncilu", symmetric, "pc_syncilu_update parilut", "pc_syncilu_rounds 5"},                            PETSC_TRUE},
+  {"ParICT 5 jacobi",   {"pc_type syncilu", symmetric, "pc_syncilu_update parilut", "pc_syncilu_rounds 5", "pc_syncilu_solve jacobi"}, PETSC_TRUE},
+  {"multicolor IC(0)",  {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_size 1"},                  PETSC_TRUE},
+  {"ilu",               {"pc_type ilu", cusparse},                                                                                     PETSC_TRUE},
+  {"icc",               {icc, cusparse},                                                                                               PETSC_TRUE},
+  {"jacobi",            {"pc_type jacobi"},                                                                                            PETSC_TRUE},
+  {"none",              {"pc_type none"},                                                                                              PETSC_TRUE},
+};
+/* Of these, those of -histories: of unsymmetric systems and of symmetric ones. */
+static const char *const shown[2][12] = {
+  {"ILU(0)", "ILU(1)", "ParILU(0) 5", "ParILUT 5", "ParILUT 5 jacobi", "multicolor ILU(0)", "ilu", "jacobi", "none", NULL},
+  {"IC(0)",  "IC(1)",  "ParIC(0) 5",  "ParICT 5",  "ParICT 5 jacobi",  "multicolor IC(0)",  "icc", "jacobi", "none", NULL}
 };
 static const Preconditioner on_cpu[] = {
   {"ilu", {"pc_type ilu"}, PETSC_FALSE},
@@ -117,7 +132,7 @@ typedef struct {
 typedef struct {
   Krylov        krylov;
   PetscReal     peclet;
-  PetscBool     cpu, host_arrays, sweeps;
+  PetscBool     cpu, host_arrays, sweeps, histories;
   PetscMPIInt   ranks;
   MatType       mattype;
   VecType       vectype;
@@ -249,6 +264,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
 
     remarks[0] = 0;
     if (o->failed) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "failed: %s", o->why));
+    else if (o->reason == KSP_DIVERGED_ITS) PetscCall(PetscStrncpy(remarks, "no convergence in so many", sizeof(remarks)));
     else if (o->reason <= 0) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s", KSPConvergedReasons[o->reason]));
     else if (o->ours) PetscCall(PetscSNPrintf(remarks, sizeof(remarks), "%s, %.1f MB", SyncILUBackends[o->stats.backend], 1e-6 * (double)o->stats.bytes));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s", o->name));
@@ -263,7 +279,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", remarks));
 
     PetscCall(BenchJSONBegin(bench->json));
-    PetscCall(BenchJSONText(bench->json, "bench", bench->sweeps ? "sweeps" : "solvers"));
+    PetscCall(BenchJSONText(bench->json, "bench", bench->histories ? "histories" : bench->sweeps ? "sweeps" : "solvers"));
     PetscCall(BenchJSONText(bench->json, "problem", p->name));
     PetscCall(BenchJSONText(bench->json, "solver", type));
     PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
@@ -284,6 +300,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
       PetscCall(BenchJSONNumber(bench->json, "rounds", (double)o->first.n));
       PetscCall(BenchJSONNumber(bench->json, "residual", (double)o->residual));
       if (o->ours) PetscCall(BenchJSONNumber(bench->json, "bytes", (double)o->stats.bytes));
+      if (o->history) PetscCall(BenchJSONNumbers(bench->json, "history", o->norms, o->history));
     }
     PetscCall(BenchJSONEnd(bench->json));
   }
@@ -385,10 +402,24 @@ static PetscInt Choose(const Bench *bench, PetscBool cg, const Preconditioner *c
     const Preconditioner *c      = bench->nonly ? Find(bench->only[k], cpu ? own : ON_GPU, cpu ? own : SWEEPS) : &tables[own].list[k];
     PetscBool             wanted = (PetscBool)(c && (bench->nonly || bench->sweeps || !c->asked));
 
+    if (wanted && bench->histories && !bench->nonly) {
+      wanted = PETSC_FALSE;
+      for (const char *const *name = shown[cg]; *name && !wanted; name++) wanted = (PetscBool)!strcmp(c->name, *name);
+    }
     for (int o = 0; wanted && !cg && o < KRYLOV_OPTIONS && c->options[o]; o++) wanted = (PetscBool)(c->options[o] != symmetric && c->options[o] != icc);
     if (wanted) chosen[n++] = c;
   }
   return n;
+}
+
+/* The norms are those of all iterations, and the last one is what the method ended with. */
+static PetscErrorCode CheckHistory(Bench *bench, const char *what, const Outcome *o)
+{
+  PetscFunctionBegin;
+  if (!o->history || o->failed || o->reason <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (o->norms != o->its + 1 || o->history[o->norms - 1] > 1.001 * bench->krylov.rtol * o->history[0])
+    PetscCall(BenchFail(&bench->failures, what, o->name, "the history of its residuals is another one"));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* An exact factorization takes the iterations of PETSc's own, which rounding changes by a few. */
@@ -437,6 +468,10 @@ static PetscErrorCode RunProblem(Bench *bench, System *p, KSPType type)
     OutcomeInit(chosen[c]->name, o);
     for (int k = 0; k < KRYLOV_OPTIONS && chosen[c]->options[k]; k++)
       if (bench->krylov.device || chosen[c]->options[k] != cusparse) options[m++] = chosen[c]->options[k];
+    if (bench->histories) { /* norms that can be compared */
+      options[m++] = "ksp_norm_type unpreconditioned";
+      if (!cg) options[m++] = "ksp_pc_side right";
+    }
     BenchProgress("%s, %s: %s", p->name, type, o->name);
     PetscCall(PetscSNPrintf(what, sizeof(what), "%s with %s", p->name, type));
     BenchTry(KrylovRun(&bench->krylov, options, type, p, &ksp, o), o->why, sizeof(o->why), &o->failed);
@@ -450,12 +485,14 @@ static PetscErrorCode RunProblem(Bench *bench, System *p, KSPType type)
       PetscCall(PetscStrncmp(o->name, "syncilu", 7, &ours));
       if (ours) PetscCall(BenchFail(&bench->failures, what, o->name, KSPConvergedReasons[o->reason]));
     }
+    PetscCall(CheckHistory(bench, what, o));
     /* what an error left behind may not be fit to be destroyed */
     BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored);
   }
   if (n) PetscCall(PrintOutcomes(bench, p, type, n, all));
   if (cg) PetscCall(CheckIterations(bench, p, n, all));
   PetscCall(NotePair(bench, p, type, n, all));
+  for (PetscInt c = 0; c < n; c++) PetscCall(OutcomeDestroy(&all[c]));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -499,9 +536,9 @@ static PetscErrorCode RunRequest(const Request *q)
     const PetscBool cg = (PetscBool)(p.symmetric || (!q->file && !q->system && q->peclet == 0.0));
 
     if (cg) PetscCall(RunProblem(q->bench, &p, KSPCG));
-    if (!cg || q->file) {
+    if (!cg || (q->file && !q->bench->sweeps)) {
       PetscCall(RunProblem(q->bench, &p, KSPGMRES));
-      PetscCall(RunProblem(q->bench, &p, KSPBCGS));
+      if (!q->bench->sweeps) PetscCall(RunProblem(q->bench, &p, KSPBCGS));
     }
   }
   BenchTry(SystemDestroy(&p), text, sizeof(text), &ignored);
@@ -522,7 +559,7 @@ int main(int argc, char **argv)
   bench->krylov.repeat = 3;
   bench->krylov.rtol   = 1e-5;
   bench->peclet        = 1.0;
-  bench->krylov.max_it = 2000;
+  bench->krylov.max_it = -1;
   bench->nonly         = LIST;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &bench->ranks));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Solver bench", NULL);
@@ -532,6 +569,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsStringArray("-system", "Systems by name", NULL, systems, &nsystems, &named));
   PetscCall(PetscOptionsStringArray("-mesh", "The same", NULL, meshes, &nmeshes, &meshed));
   PetscCall(PetscOptionsBool("-sweeps_table", "Exact and approximate factorizations", NULL, bench->sweeps, &bench->sweeps, NULL));
+  PetscCall(PetscOptionsBool("-histories", "Residuals of all iterations", NULL, bench->histories, &bench->histories, NULL));
   PetscCall(PetscOptionsBoundedInt("-restart", "Of GMRES, 0: PETSc's", NULL, bench->krylov.restart, &bench->krylov.restart, NULL, 0));
   PetscCall(PetscOptionsBool("-small", "Quick grids", NULL, small, &small, NULL));
   PetscCall(PetscOptionsBool("-cpu", "On the CPU with PETSc's own ILU", NULL, bench->cpu, &bench->cpu, NULL));
@@ -544,6 +582,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsInt("-max_it", "Most iterations", NULL, bench->krylov.max_it, &bench->krylov.max_it, NULL));
   PetscCall(PetscOptionsString("-json", "File to which JSON lines are appended", NULL, json, json, sizeof(json), NULL));
   PetscOptionsEnd();
+  /* what does not converge must not take the time of the others */
+  if ((bench->sweeps || bench->histories) && bench->krylov.max_it < 0) bench->krylov.max_it = 1000;
+  if (bench->krylov.max_it < 0) bench->krylov.max_it = 2000;
   if (!only) bench->nonly = 0;
   /* one that no table has was misspelled */
   for (PetscInt k = 0; k < bench->nonly; k++)
@@ -551,14 +592,19 @@ int main(int argc, char **argv)
   if (!filed) nfiles = 0;
   if (!named) nsystems = 0;
   if (!meshed) nmeshes = 0;
+  if (bench->histories) { /* a choice of the table, with norms */
+    bench->sweeps         = PETSC_TRUE;
+    bench->krylov.history = PETSC_TRUE;
+  }
   if (bench->sweeps && !set[0] && !set[1]) {
-    const char *const own[2][3] = {
-      {"poisson:100", "anisotropic:100", "laplace2:500"},
-      {"poisson:17",  "anisotropic:17",  "laplace2:30" }
+    const char *const own[3][4] = {
+      {"poisson:100", "anisotropic:100", "laplace2:500", "circuit:150"},
+      {"poisson:17",  "anisotropic:17",  "laplace2:30",  "circuit:30" },
+      {"poisson:304", "anisotropic:100", "laplace2:500", "circuit:150"}
     };
 
     npoisson = nconvdiff = 0;
-    for (int k = 0; k < 3 && !named; k++) PetscCall(PetscStrallocpy(own[small][k], &systems[nsystems++]));
+    for (int k = 0; k < 4 && !named; k++) PetscCall(PetscStrallocpy(own[small ? 1 : bench->histories ? 2 : 0][k], &systems[nsystems++]));
   } else if (!set[0] && !set[1] && !filed && !named && !meshed) {
     npoisson  = small ? 1 : 2;
     nconvdiff = 1;
@@ -578,8 +624,8 @@ int main(int argc, char **argv)
     }
   }
   bench->krylov.device = (PetscBool)(!bench->cpu && !bench->host_arrays);
-  bench->krylov.cold   = bench->cpu;
-  bench->krylov.enough = 4.0;
+  bench->krylov.cold   = (PetscBool)(bench->cpu || bench->sweeps);
+  bench->krylov.enough = bench->histories ? 1.0 : 4.0;
   bench->mattype       = bench->cpu || bench->host_arrays ? MATAIJ : MATAIJCUSPARSE;
   bench->vectype       = bench->cpu || bench->host_arrays ? VECSTANDARD : VECCUDA;
   PetscCall(BenchJSONOpen(json, &bench->json));
@@ -589,8 +635,10 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "medians of up to %" PetscInt_FMT " rounds after one that loads libraries; a round: setup, solve, setup with new values, solve\n",
                         bench->krylov.repeat));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes\n"
-                                          "|b-Ax|/|b| is the true residual, tolerances are of the preconditioned one\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "ilu/it and none/it: how many times longer setup+solve of ilu and of none takes\n"
+                        "|b-Ax|/|b| is the true residual, tolerances are of %s\n",
+                        bench->histories ? "it" : "the preconditioned one"));
 
   for (PetscInt k = 0; k < npoisson; k++) {
     const Request q = {.bench = bench, .n = poisson[k]};

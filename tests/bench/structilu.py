@@ -4,14 +4,15 @@
     structilu.py run BENCH_KERNELS BENCH.json [--scale S] [--jobs N] [--small] [--only TEXT] [-- OPTIONS]
     structilu.py table BENCH.json
 
-run measures with bench_kernels, whose further OPTIONS stand behind --, and appends its lines to BENCH.json; then it prints the table, as the
-second form does. A matrix takes a process: they take turns on the GPU, while others generate matrices and factor them on the host, which
-takes most of the time. --scale times the points in each direction of the document (of its A100): 1 wants about 1.1e9 entries and 64 GB of
-memory a job. --only takes the names with that text.
+run measures with bench_kernels, whose further OPTIONS stand behind --, and appends its lines to BENCH.json; then it prints the table, as
+the second form does. A matrix takes a process: they take turns on the GPU, while others generate matrices, which takes most of the time.
+Results are compared with cuSPARSE's. --scale times the points in each direction of the document (of its A100): 1 has about 1.1e9 entries,
+and wants 50 GB of memory a job. --only takes the names with that text. Behind the grids come blocks in other orders.
 
-Of cuSPARSE the fastest of all policies and algorithms counts, in CSR (csrilu02, SpSV) and in blocks (BSR: bsrilu02, bsrsv2). A ratio is the
-time of the faster one of the two over that of syncilu. The bandwidth is that of both triangular solves together, which are each other's mirror image on a grid: 8
-bytes for each number of L and of U, and 16 bytes for each row and triangle, a right-hand side and a solution; over that of a copy on the device.
+Of cuSPARSE the fastest algorithm counts, in CSR (csrilu02 and SpSV) and in blocks (BSR: bsrilu02 and bsrsv2), with levels. A ratio is
+the time of the faster one of the two over that of syncilu. The bandwidth is that of both triangular solves together, which on a grid are
+each other's mirror image: 8 bytes for each number of L and of U, and 16 bytes for each row and triangle, a right-hand side and a solution;
+over that of a copy on the device.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from pathlib import Path
 
 from plot import TOLERANCE, number, read
 
+SKIPPED = 77
 UNKNOWNS = (1, 2, 4, 6, 8)
 # points in each direction by unknowns a point
 GRIDS = {
@@ -36,15 +38,20 @@ GRIDS = {
 }
 
 
+# blocks of linear and trilinear finite elements, most in other orders; points in each direction
+OTHERS = {"elasticity": 110, "elasticity_rcm": 110, "15pt_dof3_morton": 150, "15pt_dof4_random": 130, "15pt_dof8_morton": 80}
+
+
 def names(scale, small):
-    """All grids, those with the most work first."""
+    """All grids, those with the most work first, after the others."""
     found = []
     for stencil, (_, sides) in GRIDS.items():
         for unknowns, side in zip(UNKNOWNS, sides):
             n = 5 if small else max(5, round(scale * side))
             points = int("".join(c for c in stencil if c.isdigit()))
             found.append((n**3 * points**2 * unknowns**3, f"{stencil}_dof{unknowns}:{n}x{n}x{n}"))
-    return [name for _, name in sorted(found, reverse=True)]
+    others = [f"{name}:{'x'.join(3 * [str(5 if small else max(5, round(scale * side)))])}" for name, side in OTHERS.items()]
+    return others + [name for _, name in sorted(found, reverse=True)]
 
 
 def run(arguments):
@@ -63,6 +70,8 @@ def run(arguments):
         list(pool.map(one, chosen))
     for name, status, text in failed:
         print(f"FAILED: {name}, status {status}\n{text}")
+    if failed and all(status == SKIPPED for _, status, _ in failed):
+        sys.exit(SKIPPED)  # there is no GPU
     return not failed
 
 
@@ -70,10 +79,13 @@ def collect(lines):
     """By matrix and then by strategy of ours: what is in the table."""
     found = {}
     for line in lines:
-        name = line.get("matrix", "").split(":")[0].split("_dof")
-        if line.get("bench") != "kernels" or "_dof" not in line["matrix"] or name[0] not in GRIDS or line.get("seconds") is None:
+        name = line.get("matrix", "").split(":")[0]
+        stencil, _, unknowns = name.partition("_dof")
+        if name in OTHERS:
+            stencil, unknowns = name, line["block"]
+        if line.get("bench") != "kernels" or (name not in OTHERS and stencil not in GRIDS) or not unknowns or line.get("seconds") is None:
             continue
-        entry = found.setdefault(line["matrix"], {"stencil": name[0], "unknowns": int(name[1]), "rows": line["rows"], "nonzeros": line["nonzeros"], "ours": {}, "theirs": {}})
+        entry = found.setdefault(line["matrix"], {"stencil": stencil, "unknowns": int(unknowns), "rows": line["rows"], "nonzeros": line["nonzeros"], "ours": {}, "theirs": {}})
         if (line.get("error") or 0) > TOLERANCE:
             continue
         side = entry["ours" if line["library"] == "syncilu" else "theirs"]
@@ -100,8 +112,9 @@ def table(lines):
     print(f"Grids of StructILU's table 3, ms, {', '.join(gpus)}; ratio: the faster one of cuSPARSE's over ours\n")
     print("| stencil | unknowns | points | factorization | CSR | BSR | ratio | L and U | CSR | BSR | ratio | bandwidth | ran |")
     print("| --- " * 13 + "|")
-    order = list(GRIDS)
+    order = [*GRIDS, *OTHERS]
     ratios = {"refactor": [], "solve": []}
+    short = {}
     for matrix, entry in sorted(found.items(), key=lambda item: (order.index(item[1]["stencil"]), item[1]["unknowns"], item[1]["rows"])):
         for strategy, phases in entry["ours"].items():
             cells = []
@@ -115,9 +128,17 @@ def table(lines):
             solve = phases["solve"]["seconds"] if "solve" in phases else math.nan
             moved = 8.0 * entry["nonzeros"] + 32.0 * entry["rows"]
             cells.append(f"{100 * moved / solve / copies[-1]:.0f} %" if copies and math.isfinite(solve) else "-")
+            if strategy == "auto":
+                short[entry["stencil"], entry["unknowns"]] = f"{matrix.split(':')[1].split('x')[0]}^3: {cells[3]}, {cells[7]}, {cells[8]}"
             any_line = next(iter(phases.values()))
             ran = "/".join(any_line.get(what, "") for what in ("factorization", "solve_ran"))
-            print(f"| {GRIDS[entry['stencil']][0]} | {entry['unknowns']} | {matrix.split(':')[1].split('x')[0]}^3 | " + " | ".join(cells) + f" | {ran}{'' if strategy == 'auto' else f' ({strategy})'} |")
+            title = GRIDS[entry["stencil"]][0] if entry["stencil"] in GRIDS else entry["stencil"].replace("_", ", ")
+            print(f"| {title} | {entry['unknowns']} | {matrix.split(':')[1].split('x')[0]}^3 | " + " | ".join(cells) + f" | {ran}{'' if strategy == 'auto' else f' ({strategy})'} |")
+    print("\nIn short: points, ratios of the factorization and of the solves, bandwidth of the solves\n")
+    print("| stencil | " + " | ".join(f"{unknowns} unknown{'s' if unknowns > 1 else ''}" for unknowns in UNKNOWNS) + " |")
+    print("| --- " * (1 + len(UNKNOWNS)) + "|")
+    for stencil, (title, _) in GRIDS.items():
+        print(f"| {title} | " + " | ".join(short.get((stencil, unknowns), "") for unknowns in UNKNOWNS) + " |")
     for phase, what in (("refactor", "factorization"), ("solve", "solve")):
         if ratios[phase]:
             mean = math.exp(sum(map(math.log, ratios[phase])) / len(ratios[phase]))
@@ -140,7 +161,7 @@ def main():
     printing.add_argument("file", type=Path)
     arguments = parser.parse_args()
     good = run(arguments) if arguments.command == "run" else True
-    good = table(read(arguments.file)) and good
+    good = table(read(arguments.file) if arguments.file.exists() else []) and good
     return 0 if good else 1
 
 
