@@ -1,7 +1,6 @@
 /*
-   Update strategy parilut: what its rounds do to the pattern of the factor. Candidates come from the search
-   for fill (symbolic.cu), sweeps are those of parilu (factor_parilu.cu). Here rows are united, entries are
-   judged by their size, and the small ones removed.
+   Update strategy parilut: entries are judged by their size, and the small ones removed. Candidates and sweeps
+   are in search.cu.
 
    Progress: nobody waits for anybody but the lanes of its warp and the threads of its block.
 */
@@ -21,62 +20,6 @@ constexpr int SAMPLES = 1024, BUCKETS = 256;
 /* The keys of sizes: what the host has, too (SizeKey() in src/host/parilut.c). */
 constexpr int      KEY_SHIFT = SYNCILU_KEY_SHIFT;
 constexpr unsigned KEY_MOST  = 1u << 28; /* above all finite ones */
-
-/* A warp a row; the loop is the whole warp's. */
-__global__ void lacking_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, const int *__restrict__ otherptr,
-                               const int *__restrict__ othercol, int *__restrict__ lacking, int *__restrict__ length)
-{
-  const unsigned upto = FULL >> (31 - (threadIdx.x & 31)); /* the lanes up to this one */
-
-  for (long long i = global_thread() / 32; i < n; i += all_threads() / 32) {
-    const int begin = ptr[i], end = ptr[i + 1], from = otherptr[i], to = otherptr[i + 1];
-    int       found = 0;
-
-    for (int e = begin + (int)(threadIdx.x & 31); __any_sync(FULL, e < end); e += 32) {
-      const unsigned lacks = __ballot_sync(FULL, e < end && search(othercol, from, to, col[e]) < 0);
-
-      if (e < end) lacking[e] = found + __popc(lacks & upto);
-      found += __popc(lacks);
-    }
-    if ((threadIdx.x & 31) == 0) length[i] = to - from + found;
-  }
-}
-
-__global__ void unite_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ col, const int *__restrict__ lacking, const int *__restrict__ otherptr,
-                             const int *__restrict__ othercol, const int *__restrict__ unitedptr, int *__restrict__ unitedcol)
-{
-  const long long t = global_thread();
-  const int       i = (int)(t / ROW_LANES), sub = (int)(t % ROW_LANES);
-
-  if (t / ROW_LANES >= n) return;
-  const int begin = ptr[i], end = ptr[i + 1], from = otherptr[i], to = otherptr[i + 1], first = unitedptr[i];
-  for (int e = from + sub; e < to; e += ROW_LANES) {
-    const int before = first_not_less(col + begin, end - begin, othercol[e]);
-
-    unitedcol[first + (e - from) + (before ? lacking[begin + before - 1] : 0)] = othercol[e];
-  }
-  for (int e = begin + sub; e < end; e += ROW_LANES) {
-    const int before = e > begin ? lacking[e - 1] : 0;
-
-    if (lacking[e] > before) unitedcol[first + first_not_less(othercol + from, to - from, col[e]) + before] = col[e];
-  }
-}
-
-template <typename V>
-__global__ void carry_kernel(int n, const int *__restrict__ fromptr, const int *__restrict__ fromcol, const V *__restrict__ from, const int *__restrict__ toptr,
-                             const int *__restrict__ tocol, V *__restrict__ to)
-{
-  const long long t = global_thread();
-  const int       i = (int)(t / ROW_LANES);
-
-  if (t / ROW_LANES >= n) return;
-  const int begin = fromptr[i], end = fromptr[i + 1];
-  for (int e = toptr[i] + (int)(t % ROW_LANES); e < toptr[i + 1]; e += ROW_LANES) {
-    const int at = search(fromcol, begin, end, tocol[e]);
-
-    to[e] = at < 0 ? V(0) : from[at];
-  }
-}
 
 /* Of s / sqrt(d e), for pivots d and e. */
 template <typename V>
@@ -125,19 +68,27 @@ __device__ __forceinline__ int sample_position(unsigned long long s, int m)
   return (int)(((s >> 32) * (unsigned long long)m) >> 32);
 }
 
-/* The splitters: each thread counts the samples before its own, which is its place among them. */
-__global__ void __launch_bounds__(SAMPLES) splitters_kernel(int m, const unsigned *__restrict__ key, unsigned *__restrict__ splitter)
+/* The splitters, of samples that a block has sorted (K. E. Batcher, AFIPS 1968: the bitonic sorter). */
+__global__ void __launch_bounds__(SAMPLES / 2) splitters_kernel(int m, const unsigned *__restrict__ key, unsigned *__restrict__ splitter)
 {
-  __shared__ unsigned sample[SAMPLES], sorted[SAMPLES];
+  __shared__ unsigned sample[SAMPLES];
   const int           own = (int)threadIdx.x, samples = min(m, SAMPLES);
-  int                 place = 0;
 
-  if (own < samples) sample[own] = key[sample_position((unsigned long long)own, m)];
-  __syncthreads(); /* all samples are there */
-  for (int k = 0; k < samples && own < samples; k++) place += sample[k] < sample[own] || (sample[k] == sample[own] && k < own);
-  if (own < samples) sorted[place] = sample[own];
+  for (int k = own; k < SAMPLES; k += SAMPLES / 2) sample[k] = k < samples ? key[sample_position((unsigned long long)k, m)] : UINT_MAX;
+  for (int run = 2; run <= SAMPLES; run *= 2) {
+    for (int step = run / 2; step; step /= 2) {
+      const int low = 2 * own - (own & (step - 1)), high = low + step;
+
+      __syncthreads(); /* the step before is done */
+      const unsigned a = sample[low], b = sample[high];
+      if ((a > b) == !(low & run)) {
+        sample[low]  = b;
+        sample[high] = a;
+      }
+    }
+  }
   __syncthreads();                                                                        /* they are in order */
-  if (own < BUCKETS) splitter[own] = own ? max(sorted[own * samples / BUCKETS], 1u) : 1u; /* zeros go */
+  if (own < BUCKETS) splitter[own] = own ? max(sample[own * samples / BUCKETS], 1u) : 1u; /* zeros go */
 }
 
 /* What a search for the threshold works with. */
@@ -182,12 +133,30 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) buckets_kernel(int m, const uns
   });
 }
 
-/* The bucket in which the limit is reached. */
-__global__ void bucket_kernel(int limit, Selection *s)
+/* Of the parts from the thread's own on: how many keys they have together. */
+__device__ __forceinline__ int count_from(const unsigned *count, int *sum)
 {
-  int above = 0, t = BUCKETS - 1;
+  const int thread = (int)threadIdx.x, lane = thread & 31;
+  int       own = (int)count[thread];
 
-  for (; t > 0 && above + (int)s->count[0][t] <= limit; t--) above += (int)s->count[0][t];
+  for (int o = 1; o < 32; o *= 2) {
+    const int other = __shfl_down_sync(FULL, own, o);
+
+    if (lane + o < 32) own += other;
+  }
+  if (lane == 0) sum[thread / 32] = own;
+  __syncthreads(); /* the sums of all warps are there */
+  for (int w = thread / 32 + 1; w < BUCKETS / 32; w++) own += sum[w];
+  return own;
+}
+
+/* The bucket in which the limit is reached: one thread has it. */
+__global__ void __launch_bounds__(BUCKETS) bucket_kernel(int limit, Selection *s)
+{
+  __shared__ int sum[BUCKETS / 32];
+  const int      t = (int)threadIdx.x, from = count_from(s->count[0], sum), above = from - (int)s->count[0][t];
+
+  if (above > limit || (t && from <= limit)) return;
   s->lo    = s->splitter[t];
   s->hi    = t < BUCKETS - 1 ? s->splitter[t + 1] : KEY_MOST + 1;
   s->above = above;
@@ -207,16 +176,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) parts_kernel(int m, const unsig
   count_parts(m, key, here, s->count[1], [&](unsigned own) { return own >= lo && own < hi ? (int)((own - lo) / step(lo, hi)) : -1; });
 }
 
-/* As Finer() of src/host/parilut.c. */
-__global__ void threshold_kernel(int m, int limit, const Selection *s, unsigned *threshold)
+/* As Finer() of src/host/parilut.c: the part in which the limit is reached, or the first one if none is. */
+__global__ void __launch_bounds__(BUCKETS) threshold_kernel(int limit, const Selection *s, unsigned *threshold)
 {
-  if (m <= limit) {
-    *threshold = 1;
-    return;
-  }
-  int above = s->above, b = BUCKETS - 1;
-  for (; b >= 0 && above + (int)s->count[1][b] <= limit; b--) above += (int)s->count[1][b];
-  *threshold = min(s->lo + (unsigned)(above > 0 || b < 0 ? b + 1 : b) * step(s->lo, s->hi), s->hi);
+  __shared__ int sum[BUCKETS / 32];
+  const int      b = (int)threadIdx.x, from = s->above + count_from(s->count[1], sum), above = from - (int)s->count[1][b];
+
+  if (above > limit || (b && from <= limit)) return;
+  const int part = from <= limit ? 0 : above > 0 ? b + 1 : b;
+  *threshold     = min(s->lo + (unsigned)part * step(s->lo, s->hi), s->hi);
 }
 
 __device__ __forceinline__ bool stays(int i, int e, int diag, const unsigned *__restrict__ key, unsigned threshold)
@@ -224,28 +192,40 @@ __device__ __forceinline__ bool stays(int i, int e, int diag, const unsigned *__
   return e == diag || key[e - i - (e > diag)] >= threshold;
 }
 
-__global__ void staying_kernel(SyncILUDevicePattern p, const unsigned *__restrict__ key, const unsigned *__restrict__ threshold, int *__restrict__ length)
+__global__ void staying_kernel(SyncILUDevicePattern p, const unsigned *__restrict__ key, int *__restrict__ length, SyncILUDeviceFound *found)
 {
-  const long long t      = global_thread();
-  const bool      active = t / ROW_LANES < p.n;
-  const int       i = active ? (int)(t / ROW_LANES) : 0, end = active ? p.ptr[i + 1] : 0, diag = active ? p.diag[i] : 0;
-  const unsigned  least = *threshold;
-  int             count = 0;
+  const unsigned     least   = found->threshold;
+  unsigned long long total   = 0;
+  int                longest = 0;
 
-  for (int e = active ? p.ptr[i] + (int)(t % ROW_LANES) : 0; e < end; e += ROW_LANES) count += stays(i, e, diag, key, least);
-  count = sum_lanes<ROW_LANES_LOG>(count);
-  if (active && t % ROW_LANES == 0) length[i] = count;
+  for (long long t = global_thread(); t / 32 * (32 / ROW_LANES) < p.n; t += all_threads()) { /* the loop is the whole warp's */
+    const bool active = t / ROW_LANES < p.n;
+    const int  i = active ? (int)(t / ROW_LANES) : 0, end = active ? p.ptr[i + 1] : 0, diag = active ? p.diag[i] : 0;
+    int        count = 0;
+
+    for (int e = active ? p.ptr[i] + (int)(t % ROW_LANES) : 0; e < end; e += ROW_LANES) count += stays(i, e, diag, key, least);
+    count = sum_lanes<ROW_LANES_LOG>(count);
+    if (!active || t % ROW_LANES) continue;
+    length[i] = count;
+    total += (unsigned)count;
+    longest = max(longest, count);
+  }
+  total   = sum_lanes<5>(total);
+  longest = max_of_row(longest, 32);
+  if (threadIdx.x & 31) return;
+  atomicAdd(&found->total, total);
+  atomicMax(&found->longest, longest);
 }
 
 template <typename V>
-__global__ void stay_kernel(SyncILUDevicePattern p, const V *__restrict__ from, const unsigned *__restrict__ key, const unsigned *__restrict__ threshold,
-                            const int *__restrict__ toptr, int *__restrict__ tocol, V *__restrict__ to)
+__global__ void stay_kernel(SyncILUDevicePattern p, const V *__restrict__ from, const unsigned *__restrict__ key, const SyncILUDeviceFound *found,
+                            const int *__restrict__ toptr, int *__restrict__ tocol, int *__restrict__ todiag, V *__restrict__ to)
 {
   const long long t      = global_thread();
   const bool      active = t / ROW_LANES < p.n;
   const int       i = active ? (int)(t / ROW_LANES) : 0, sub = (int)(t % ROW_LANES), end = active ? p.ptr[i + 1] : 0, diag = active ? p.diag[i] : 0;
   const int       shift = (int)(threadIdx.x & 31) - sub; /* where the lanes of the row are in the warp */
-  const unsigned  least = *threshold;
+  const unsigned  least = found->threshold;
   int             next  = active ? toptr[i] : 0;
 
   for (int e = active ? p.ptr[i] + sub : 0; __any_sync(FULL, e < end); e += ROW_LANES) {
@@ -257,31 +237,13 @@ __global__ void stay_kernel(SyncILUDevicePattern p, const V *__restrict__ from, 
 
       tocol[at] = p.col[e];
       to[at]    = from[e];
+      if (e == diag) todiag[i] = at;
     }
     next += __popc(row);
   }
 }
 
 } // namespace
-
-cudaError_t SyncILUKernelLacking(int n, const int *ptr, const int *col, const int *otherptr, const int *othercol, int *lacking, int *length,
-                                 cudaStream_t stream)
-{
-  LAUNCH(lacking_kernel, 32ll * n, stream, n, ptr, col, otherptr, othercol, lacking, length);
-}
-
-cudaError_t SyncILUKernelUnite(int n, const int *ptr, const int *col, const int *lacking, const int *otherptr, const int *othercol, const int *unitedptr,
-                               int *unitedcol, cudaStream_t stream)
-{
-  LAUNCH(unite_kernel, (long long)n * ROW_LANES, stream, n, ptr, col, lacking, otherptr, othercol, unitedptr, unitedcol);
-}
-
-cudaError_t SyncILUKernelCarry(SyncILUValueType type, int n, const int *fromptr, const int *fromcol, const void *from, const int *toptr, const int *tocol,
-                               void *to, cudaStream_t stream)
-{
-  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(carry_kernel<double>, (long long)n * ROW_LANES, stream, n, fromptr, fromcol, (const double *)from, toptr, tocol, (double *)to);
-}
 
 cudaError_t SyncILUKernelSizeKeys(SyncILUValueType type, SyncILUDevicePattern p, const void *crout, const void *pivot, int mirror, unsigned *key,
                                   cudaStream_t stream)
@@ -295,35 +257,33 @@ size_t SyncILUThresholdBytes(void)
   return sizeof(Selection);
 }
 
-cudaError_t SyncILUKernelThreshold(int m, int limit, const unsigned *key, void *work, unsigned *threshold, cudaStream_t stream)
+cudaError_t SyncILUKernelThreshold(int m, int limit, const unsigned *key, void *work, SyncILUDeviceFound *found, cudaStream_t stream)
 {
   Selection *const s = (Selection *)work;
 
-  if (m > limit) {
-    const cudaError_t err = cudaMemsetAsync(s->count, 0, sizeof(s->count), stream);
-
-    if (err != cudaSuccess) return err;
-    splitters_kernel<<<1, SAMPLES, 0, stream>>>(m, key, s->splitter);
-    CHECK_LAUNCH();
-    buckets_kernel<<<few_blocks_for(m), SYNCILU_BLOCK, 0, stream>>>(m, key, s);
-    CHECK_LAUNCH();
-    bucket_kernel<<<1, 1, 0, stream>>>(limit, s);
-    CHECK_LAUNCH();
-    parts_kernel<<<few_blocks_for(m), SYNCILU_BLOCK, 0, stream>>>(m, key, s);
-    CHECK_LAUNCH();
-  }
-  threshold_kernel<<<1, 1, 0, stream>>>(m, limit, s, threshold);
+  cudaError_t err = cudaMemsetAsync(s->count, 0, sizeof(s->count), stream);
+  if (err != cudaSuccess) return err;
+  splitters_kernel<<<1, SAMPLES / 2, 0, stream>>>(m, key, s->splitter);
+  CHECK_LAUNCH();
+  buckets_kernel<<<few_blocks_for(m), SYNCILU_BLOCK, 0, stream>>>(m, key, s);
+  CHECK_LAUNCH();
+  bucket_kernel<<<1, BUCKETS, 0, stream>>>(limit, s);
+  CHECK_LAUNCH();
+  parts_kernel<<<few_blocks_for(m), SYNCILU_BLOCK, 0, stream>>>(m, key, s);
+  CHECK_LAUNCH();
+  threshold_kernel<<<1, BUCKETS, 0, stream>>>(limit, s, &found->threshold);
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelStaying(SyncILUDevicePattern p, const unsigned *key, const unsigned *threshold, int *length, cudaStream_t stream)
+cudaError_t SyncILUKernelStaying(SyncILUDevicePattern p, const unsigned *key, int *length, SyncILUDeviceFound *found, cudaStream_t stream)
 {
-  LAUNCH(staying_kernel, (long long)p.n * ROW_LANES, stream, p, key, threshold, length);
+  if (p.n) staying_kernel<<<few_blocks_for((long long)p.n * ROW_LANES), SYNCILU_BLOCK, 0, stream>>>(p, key, length, found);
+  return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelStay(SyncILUValueType type, SyncILUDevicePattern p, const void *from, const unsigned *key, const unsigned *threshold, const int *toptr,
-                              int *tocol, void *to, cudaStream_t stream)
+cudaError_t SyncILUKernelStay(SyncILUValueType type, SyncILUDevicePattern p, const void *from, const unsigned *key, const SyncILUDeviceFound *found,
+                              const int *toptr, int *tocol, int *todiag, void *to, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(stay_kernel<double>, (long long)p.n * ROW_LANES, stream, p, (const double *)from, key, threshold, toptr, tocol, (double *)to);
+  LAUNCH(stay_kernel<double>, (long long)p.n * ROW_LANES, stream, p, (const double *)from, key, found, toptr, tocol, todiag, (double *)to);
 }

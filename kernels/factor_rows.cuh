@@ -89,10 +89,9 @@ __device__ __forceinline__ ColumnTable table_of_row(const SyncILUDeviceFactor &f
    LONG, of list: some rows are long, and have tasks of another kind. What rows of more than SYNCILU_LIST_MOST
    entries update of other rows is searched, since lists cannot count them.
 
-   HALF, of list: one triangle. The first update by a reference row is that of the diagonal, by the first lane
-   of the row and the u' that is the transposed entry: times the pivot, for which another lane may wait, it is
-   the multiplier of all. A pattern that lacks the transposed entry has no multiplier there, zero. Relaxation
-   needs the updates left of the diagonal as well, so there is none.
+   HALF, of list: one triangle of a symmetric pattern. The first update by a reference row is that of the diagonal,
+   by the u' that is the transposed entry: times the pivot, for which the lane waits too, it is the multiplier of
+   all. Relaxation needs the updates left of the diagonal as well, so there is none.
 */
 template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD, bool LONG, bool HALF>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)
@@ -320,17 +319,18 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
     }
   };
 
-  /* with HALF the lanes of a row take turns to wait for the pivots that its rounds need */
-  constexpr int SHARE = HALF ? (POLLS + T - 1) / T : 1;
+  auto updates_diagonal = [&](int update) { return update >= 0 && (update & 0xffff) == nl; }; /* with HALF */
 
   begin_reference();
   bool more = LIST ? task.width > 0 : __any_sync(FULL, s < nl);
   if (more) look_up(0);
   if (f.throttle > 0 && task.first >= f.throttle) wait_for_ancestor(pivot + f.order[task.first - f.throttle], more);
+  V multiplier = V(0); /* with HALF, of the present reference row */
   for (int c = 0; more; c += POLLS) {
     int place_now[POLLS], at_now[POLLS], sources_now[LIST ? 1 : POLLS];
-    int head[SHARE]; /* where U' begins whose pivot this lane waits for, -1: for none */
-    V   u[POLLS], head_pivot[SHARE];
+    /* with HALF: the pivot of the reference row whose first update this is, one where it is none */
+    V   u[POLLS], head[HALF ? POLLS : 1];
+    int head_at[HALF ? POLLS : 1];
 
 #pragma unroll
     for (int k = 0; k < POLLS; k++) {
@@ -338,21 +338,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
       at_now[k]    = at[k];
       if constexpr (!LIST) sources_now[k] = sources[k];
       u[k] = place[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
-    }
-    unsigned gives = 0; /* bit k: round k is the first one of its reference row */
-    if constexpr (HALF) {
-#pragma unroll
-      for (int m = 0; m < SHARE; m++) head[m] = -1;
-#pragma unroll
-      for (int k = 0; k < POLLS; k++) {
-        const int  first = __shfl_sync(FULL, place[k], lane - sub);
-        const bool given = first >= 0 && (first & 0xffff) == nl;
+      if constexpr (HALF) {
+        const bool first = updates_diagonal(place[k]);
 
-        gives |= given ? 1u << k : 0;
-        if (given && sub == k % T) head[k / T] = reference[first >> 16];
+        head[k]    = V(1);
+        head_at[k] = first ? reference[place[k] >> 16] - 1 : 0;
+        load_relaxed_if(first, val + head_at[k], &head[k]);
       }
-#pragma unroll
-      for (int m = 0; m < SHARE; m++) head_pivot[m] = head[m] >= 0 ? load_relaxed(val + head[m] - 1) : V(0);
     }
     more = LIST ? c + POLLS < task.width : __any_sync(FULL, s < nl);
     if (AHEAD && more) look_up(c + POLLS);
@@ -361,33 +353,25 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDev
       if (LIST ? c + k < task.width : __any_sync(FULL, place_now[k] >= 0)) {
         const bool mine  = place_now[k] >= 0;
         V *const   entry = w + (!mine ? 0 : LIST ? place_now[k] & 0xffff : place_now[k]), before = *entry;
-        const int  from = LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k];
-        V          multiplier;
+        const int  from  = LIST ? place_now[k] >> 16 : sources_now[LIST ? 0 : k];
+        unsigned   first = 0; /* of the row's lanes that one which has the first update by its reference row */
 
+        /* both are final: what is behind the waiting adds to the way from level to level */
+        if constexpr (HALF) first = __ballot_sync(FULL, updates_diagonal(place_now[k])) & (FULL >> (32 - T)) << (lane - sub);
+        else multiplier = w[!mine ? 0 : from];
+        while (__any_sync(FULL, !is_set(u[k]) || (HALF && !is_set(head[HALF ? k : 0])))) {
+          /* with predicates: many warps wait, and have few instructions to spare for those that need not */
+#pragma unroll
+          for (int l = k; l < POLLS; l++) {
+            load_relaxed_if(!is_set(u[l]), val + at_now[l], &u[l]);
+            if constexpr (HALF) load_relaxed_if(!is_set(head[l]), val + head_at[l], &head[l]);
+          }
+        }
         if constexpr (HALF) {
-          const bool first = gives >> k & 1;
+          const V own = u[k] * head[k], given = __shfl_sync(FULL, own, first ? __ffs((int)first) - 1 : lane);
 
-          /* of an earlier round, unless it is given in this one */
-          multiplier = mine && !first ? w[from] : V(0);
-          while (__any_sync(FULL, !is_set(u[k]) || (sub == k % T && !is_set(head_pivot[k / T])))) {
-#pragma unroll
-            for (int l = k; l < POLLS; l++)
-              if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
-#pragma unroll
-            for (int m = k / T; m < SHARE; m++)
-              if (!is_set(head_pivot[m])) head_pivot[m] = load_relaxed(val + head[m] - 1);
-          }
-          const V given = __shfl_sync(FULL, u[k], lane - sub) * __shfl_sync(FULL, head_pivot[k / T], lane - sub + k % T);
           if (first) multiplier = given;
-          if (first && sub == 0) w[from] = given;
-        } else {
-          /* both are final: what is behind the waiting adds to the way from level to level */
-          multiplier = w[!mine ? 0 : from];
-          while (__any_sync(FULL, !is_set(u[k]))) {
-#pragma unroll
-            for (int l = k; l < POLLS; l++)
-              if (!is_set(u[l])) u[l] = load_relaxed(val + at_now[l]);
-          }
+          if (updates_diagonal(place_now[k])) w[from] = own;
         }
         if (mine) {
           *entry = before - multiplier * u[k];

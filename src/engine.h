@@ -129,6 +129,7 @@ PETSC_INTERN PetscErrorCode       SyncILUGridRefuse(const PetscInt[4], PetscInt,
 PETSC_INTERN PetscErrorCode SyncILUCSRCheck(const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode SyncILUCheckSymmetric(const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode SyncILUPatternCreate(const SyncILUCSR *, const PetscInt *, const PetscInt *, SyncILUFill, SyncILUPattern *);
+PETSC_INTERN PetscErrorCode SyncILUPatternFreeRows(SyncILUPattern *);
 PETSC_INTERN PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *);
 PETSC_INTERN PetscInt64     SyncILUPatternBytes(const SyncILUPattern *);
 

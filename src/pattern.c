@@ -4,13 +4,21 @@
 */
 #include "engine.h"
 
-PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *p)
+/* Frees where the entries are; the ordering stays. */
+PetscErrorCode SyncILUPatternFreeRows(SyncILUPattern *p)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(p->lptr));
   PetscCall(PetscFree(p->lcol));
   PetscCall(PetscFree(p->uptr));
   PetscCall(PetscFree(p->ucol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SyncILUPatternDestroy(SyncILUPattern *p)
+{
+  PetscFunctionBegin;
+  PetscCall(SyncILUPatternFreeRows(p));
   PetscCall(PetscFree(p->row));
   PetscCall(PetscFree(p->col));
   PetscCall(PetscFree(p->colinv));

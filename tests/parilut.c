@@ -4,6 +4,7 @@ static char
 #include "check.h"
 #include "case.h"
 #include "problem.h"
+#include "host/host.h"
 
 #define TOLERANCE 1e-11
 
@@ -561,6 +562,37 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Too many candidates for the indices of a host are an error that names the row, and leave no memory behind. */
+static PetscErrorCode TestTooMany(PetscRandom rand)
+{
+  const PetscInt  most = SyncILUSearchMost, threads[] = {1, 2};
+  Mat             A;
+  Case            c;
+  PetscLogDouble  before, after;
+  PetscErrorCode  ierr;
+  SyncILUSettings settings;
+  SyncILUEngine   e;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("7pt:5x5x5", 0, rand, &A));
+  PetscCall(CaseCreate(A, MATORDERINGRCM, 0, 0.0, rand, &c));
+  for (int k = 0; k < 2; k++) {
+    Settings(SYNCILU_BACKEND_HOST, 4.0, 3, threads[k], &settings);
+    PetscCall(PetscMallocGetCurrentUsage(&before));
+    PetscCall(EngineCreate(&settings, &c, &e));
+    SyncILUSearchMost = 800 + 400 * k; /* in the first round, and in the second one */
+    QUIETLY(ierr, Factor(e, &c, MAT_SHIFT_NONE));
+    SyncILUSearchMost = most;
+    CHECK(ierr == PETSC_ERR_ARG_OUTOFRANGE && strstr(check_message, "entries and candidates by row"), "%d: error %d, \"%s\"", k, (int)ierr, check_message);
+    PetscCall(SyncILUEngineDestroy(&e));
+    PetscCall(PetscMallocGetCurrentUsage(&after));
+    CHECK(before > 0.0 && after == before, "%d: %g bytes are left of a search that failed", k, (double)(after - before));
+  }
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Inside of Krylov methods: with so many entries as one level of fill has, no more iterations; rounds without
    candidates and those that a tolerance leaves out are not made; what the view says.
@@ -628,6 +660,7 @@ int main(int argc, char **argv)
   PetscBool         device;
   int               failed;
 
+  PetscCall(PetscOptionsSetValue(NULL, "-malloc_debug", "true")); /* memory is counted */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
@@ -645,6 +678,7 @@ int main(int argc, char **argv)
   PetscCall(TestSymmetric("27pt:4x3x3", MATORDERINGNATURAL, device, rand));
   PetscCall(TestSymmetric("15pt:6x5x4", MATORDERINGRCM, device, rand));
   PetscCall(TestSymmetric("random:60", MATORDERINGND, device, rand));
+  PetscCall(TestTooMany(rand));
   for (int k = 0; k < (device ? 2 : 1); k++) {
     const SyncILUBackend backend = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
 

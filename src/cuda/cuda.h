@@ -200,7 +200,6 @@ typedef struct {
   int       *diag; /* once they were looked through */
 } DeviceRows;
 
-PETSC_INTERN PetscErrorCode PlanFill(Plan *, const DeviceRows *, int, int *, DeviceMemory *, DeviceRows *);
 PETSC_INTERN PetscErrorCode PlanSymbolic(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscInt, SyncILUBlocks *);
 
@@ -489,7 +488,8 @@ typedef struct {
     PetscInt     generation;
   } values;
   struct {
-    DeviceRows   rows; /* of the symbolic phase, once a search for another pattern has begun */
+    DeviceRows   rows;    /* of the symbolic phase, once a search for another pattern has begun */
+    int          longest; /* entries of a row */
     DeviceMemory memory;
   } start;
   struct {

@@ -1,162 +1,250 @@
 /*
    Update strategy parilut: the search for a pattern, in the rounds that src/host/parilut.c has, by the same
-   rules. The candidates come from the symbolic phase's search for fill, one level more than the pattern, and
-   sweeps are those of parilu, which begin with the factor that is there.
+   rules. Candidates and sweeps go row by row through hash tables in shared memory (kernels/search.cu).
 
    A search has a plan of its own, which becomes the factorization's where the pattern is another one than
-   before.
+   before. A round waits twice for the device: for the number of candidates, and of what is left of them.
 */
 #include "cuda.h"
-#include "../../kernels/factor_parilu.h"
 #include "../../kernels/factor_parilut.h"
+#include "../../kernels/order.h"
 #include "../../kernels/pattern.h"
+#include "../../kernels/search.h"
 
-/* A pattern with an iterate, W and U', on it. */
+/* An array that stays from round to round, as long as it is large enough. */
 typedef struct {
-  DeviceRows   rows;
-  void        *val;
+  void        *pointer;
   DeviceMemory memory;
+} Array;
+
+/* A pattern with an iterate, W and U', on it, and room for the next one. */
+typedef struct {
+  DeviceRows rows;
+  int        longest; /* entries of a row */
+  Array      ptr, col, diag, val, next;
 } Stage;
 
 typedef struct {
   const DeviceRows     *start;
-  const int            *aptr, *acol; /* the matrix */
+  const int            *aptr, *acol;  /* the matrix */
+  const int            *row, *colinv; /* of its ordering, NULL for the natural one */
   const double         *a;
   SyncILUDevicePivoting piv;
-  void                 *pivot;     /* of the last sweep */
-  unsigned             *threshold; /* of the last round */
-  PetscInt              limit;     /* entries beside the diagonal that are to be left */
-  PetscBool             mirror;    /* the upper triangle decides for both */
+  void                 *pivot; /* of the last sweep */
+  SyncILUDeviceFound   *found;
+  int                  *late[2]; /* lists of rows */
+  PetscInt              limit;   /* entries beside the diagonal that are to be left */
+  PetscBool             mirror;  /* the upper triangle decides for both */
 } Search;
 
-/* Makes the plan's counts and diagonals those of a stage. */
-static PetscErrorCode LookThrough(Plan *plan, Stage *s)
+/* Makes room for so many bytes, and a quarter more where it is to grow: what was there is lost. */
+static PetscErrorCode Reserve(Plan *plan, size_t bytes, Array *array)
 {
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &s->memory, (size_t)s->rows.n * sizeof(int), &s->rows.diag));
-  PlanCall(PlanCountRows(plan, s->rows.nnz, s->rows.ptr, s->rows.col, s->rows.diag));
-  PetscCheck(PlanIsRegular(plan), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %d of a pattern that was found is not in order",
-             PetscMin(plan->counts.irregular, plan->counts.missing));
-  plan->nnz     = s->rows.nnz;
-  plan->part[0] = (int)plan->counts.entries;
-  plan->part[1] = plan->nnz - plan->pattern.n - plan->part[0];
+  if (array->pointer && (size_t)array->memory.bytes >= bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  array->pointer = NULL;
+  PetscCall(PlanRelease(plan, &array->memory, 0));
+  PetscCall(DeviceMemoryAlloc(&array->memory, plan->stream, bytes + bytes / 4, &array->pointer));
+  if (!array->pointer) PlanCall(PlanAlloc(plan, &array->memory, bytes, &array->pointer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for the rows of a stage, whose entries are counted. */
+static PetscErrorCode ReserveRows(Plan *plan, int n, size_t entries, Stage *s)
+{
+  PetscFunctionBegin;
+  PlanCall(Reserve(plan, (size_t)n * sizeof(int), &s->diag));
+  PlanCall(Reserve(plan, entries * sizeof(int), &s->col));
+  PlanCall(Reserve(plan, entries * plan->size, &s->val));
+  PlanCall(Reserve(plan, entries * plan->size, &s->next));
+  s->rows = (DeviceRows){.n = n, .nnz = (int)entries, .ptr = (int *)s->ptr.pointer, .col = (int *)s->col.pointer, .diag = (int *)s->diag.pointer};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StageRelease(Stage *s, cudaStream_t stream)
+{
+  Array *const array[] = {&s->ptr, &s->col, &s->diag, &s->val, &s->next};
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); k++) PetscCall(DeviceMemoryRelease(&array[k]->memory, stream, 0));
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next iterate of a stage becomes the present one. */
+static void Turn(Stage *s)
+{
+  const Array val = s->val;
+
+  s->val  = s->next;
+  s->next = val;
+}
+
+static SyncILUDevicePattern PatternOf(const DeviceRows *rows)
+{
+  return (SyncILUDevicePattern){.n = rows->n, .ptr = rows->ptr, .col = rows->col, .diag = rows->diag};
+}
+
+/*
+   Logarithm of the places in shared memory for a row of so many entries, at most SYNCILU_SEARCH_BITS. Four places for
+   each let nearly all columns that a row does not have find theirs free.
+*/
+static int PlaceBits(double entries)
+{
+  int bits = 5;
+
+  while (bits < SYNCILU_SEARCH_BITS && (double)(1 << bits) < SYNCILU_SEARCH_ROOM * entries) bits++;
+  return bits;
+}
+
+/*
+   A sweep from the iterate of a stage to the next one of another stage, or of the same one, whose turn it is then.
+   from NULL: to the first iterate. A few rows that are longer than others do not make these have tables for as many
+   entries.
+*/
+static PetscErrorCode Sweep(Plan *plan, const Search *search, const Stage *from, Stage *to)
+{
+  const double          n = (double)to->rows.n;
+  SyncILUDeviceRowSweep s = {.to     = PatternOf(&to->rows),
+                             .from   = PatternOf(from ? &from->rows : &to->rows),
+                             .aptr   = search->aptr,
+                             .acol   = search->acol,
+                             .row    = search->row,
+                             .colinv = search->colinv,
+                             .a      = search->a,
+                             .value  = from ? from->val.pointer : NULL,
+                             .next   = to->next.pointer,
+                             .pivot  = search->pivot,
+                             .piv    = search->piv,
+                             .lanes  = PetscMax(2, PlanLanes(plan, ((double)(from ? from : to)->rows.nnz / n - 1.0) / 2.0))};
+
+  PetscFunctionBegin;
+  s.bits = PlaceBits((double)to->rows.nnz / n);
+  s.most = SyncILURowSweepMost(s.bits);
+  while (PETSC_TRUE) {
+    PlanLaunch(SyncILUKernelRowSweep(plan->type, s, plan->stream));
+    if (s.most >= to->longest) break;
+    s.least = s.most;
+    s.lanes = 5;
+    if (s.bits < SYNCILU_SEARCH_BITS) {
+      s.bits = PlaceBits((double)to->longest);
+      s.most = SyncILURowSweepMost(s.bits);
+    } else {
+      s.bits = 0;
+      s.most = INT_MAX;
+    }
+  }
+  Turn(to);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows whose columns find no room in the tables of a warp, some blocks' bitmaps at a time. */
+static PetscErrorCode ExtendLate(Plan *plan, const SyncILUDeviceExtension *x, const int *list, int rows)
+{
+  const int    mark    = plan->scratch.n;
+  const size_t numbers = SyncILUExtendNumbers(x->from.n);
+  const int    bitmaps = (int)PetscClipInterval((double)SYNCILU_FILL_MEMORY / (double)(numbers * sizeof(unsigned)), 1.0, (double)rows);
+  unsigned    *bitmap;
+
+  PetscFunctionBegin;
+  if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)bitmaps * numbers * sizeof(*bitmap), &bitmap));
+  PlanLaunch(SyncILUKernelExtendLate(*x, list, rows, bitmaps, bitmap, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-   Sweeps from the iterate of a stage, which was looked through last; without an iterate one that makes the
-   first.
+   The stage with its candidates, and with the entries of the first pattern that it lacks: the rows alone. usual: the
+   entries of a row that are expected, and their mean in the end. done: there is nothing new, and no row is written.
 */
-static PetscErrorCode Sweep(Plan *plan, Stage *stage, const Search *search, int sweeps)
+static PetscErrorCode Extend(Plan *plan, const Stage *from, const Search *search, Stage *to, double *usual, PetscBool *done)
 {
-  const int          mark = plan->scratch.n;
-  SyncILUDeviceSweep s;
-  void              *other;
-  int               *map;
+  const int              n    = from->rows.n;
+  int                    size = SYNCILU_SEARCH_TABLE, late[2];
+  SyncILUDeviceExtension x    = {.from = PatternOf(&from->rows), .firstptr = search->start->ptr, .firstcol = search->start->col, .found = search->found};
+  SyncILUDeviceFound     found;
 
   PetscFunctionBegin;
-  PetscCall(PlanSweep(plan, &s));
-  s.pattern = (SyncILUDevicePattern){.n = stage->rows.n, .ptr = stage->rows.ptr, .col = stage->rows.col, .diag = stage->rows.diag};
-  s.piv     = search->piv;
-  s.pivot   = search->pivot;
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)stage->rows.nnz * sizeof(int), &map));
-  PlanLaunch(SyncILUKernelMap(s.pattern, plan->row, plan->col, search->aptr, search->acol, map, plan->stream));
-  s.values.a   = search->a;
-  s.values.map = map;
-  PlanCall(PlanAlloc(plan, &stage->memory, (size_t)stage->rows.nnz * plan->size, &other));
-  for (int k = 0; k < sweeps; k++) {
-    s.from = stage->val;
-    s.to = s.work = other;
-    PlanLaunch(SyncILUKernelSweep(plan->type, s, plan->stream));
-    other      = stage->val;
-    stage->val = s.to;
+  while (size < SYNCILU_SEARCH_LATE && SyncILUExtendMost(size) < SYNCILU_SEARCH_USUAL * *usual) size++;
+  PlanCall(Reserve(plan, ((size_t)n + 1) * sizeof(int), &to->ptr));
+  x.length = (int *)to->ptr.pointer;
+  CallCUDA(cudaMemsetAsync(search->found, 0, sizeof(found), plan->stream));
+  PlanLaunch(SyncILUKernelExtend(x, size, NULL, n, search->late[0], plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &found, search->found, sizeof(found)));
+  late[0] = found.late;
+  late[1] = 0;
+  if (late[0]) {
+    CallCUDA(cudaMemsetAsync(&search->found->late, 0, sizeof(found.late), plan->stream));
+    PlanLaunch(SyncILUKernelExtend(x, SYNCILU_SEARCH_LATE, search->late[0], late[0], search->late[1], plan->stream));
+    PetscCall(DeviceReadBack(plan->stream, &found, search->found, sizeof(found)));
+    late[1] = found.late;
+    PlanCall(ExtendLate(plan, &x, search->late[1], late[1]));
+    if (late[1]) PetscCall(DeviceReadBack(plan->stream, &found, search->found, sizeof(found)));
   }
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The stage with its candidates, and with the entries of the first pattern that it lacks: the rows alone. */
-static PetscErrorCode Extend(Plan *plan, const Stage *from, const DeviceRows *start, Stage *to)
-{
-  const int    mark = plan->scratch.n, n = from->rows.n;
-  const size_t rows = ((size_t)n + 1) * sizeof(int);
-  int         *ptr, *united, *col, *lacking, nnz;
-  DeviceRows   filled;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &to->memory, rows, &ptr));
-  PlanCall(PlanFill(plan, &from->rows, 1, ptr, &to->memory, &filled));
-  PlanCall(PlanCheckSize(plan, n, (PetscInt64)filled.nnz + start->nnz));
-  PlanCall(PlanAlloc(plan, &to->memory, rows, &united));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)start->nnz * sizeof(int), &lacking));
-  PlanLaunch(SyncILUKernelLacking(n, start->ptr, start->col, filled.ptr, filled.col, lacking, united, plan->stream));
-  PlanCall(PlanOffsets(plan, n, united, &nnz));
-  to->rows = filled;
-  if (nnz > filled.nnz) {
-    PlanCall(PlanAlloc(plan, &to->memory, (size_t)nnz * sizeof(int), &col));
-    PlanLaunch(SyncILUKernelUnite(n, start->ptr, start->col, lacking, filled.ptr, filled.col, united, col, plan->stream));
-    to->rows = (DeviceRows){.n = n, .nnz = nnz, .ptr = united, .col = col};
-  }
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What is left of a stage, which was looked through last, after its sweeps. */
-static PetscErrorCode Remove(Plan *plan, const Stage *from, const Search *search, Stage *to)
-{
-  const SyncILUDevicePattern p    = {.n = from->rows.n, .ptr = from->rows.ptr, .col = from->rows.col, .diag = from->rows.diag};
-  const int                  mark = plan->scratch.n, m = from->rows.nnz - p.n;
-  unsigned                  *key;
-  void                      *work;
-  int                       *ptr, *col, nnz;
-
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m * sizeof(*key), &key));
-  PlanCall(PlanAlloc(plan, &plan->scratch, SyncILUThresholdBytes(), &work));
-  PlanLaunch(SyncILUKernelSizeKeys(plan->type, p, from->val, search->pivot, search->mirror, key, plan->stream));
-  PlanLaunch(SyncILUKernelThreshold(m, (int)PetscMin(search->limit, INT_MAX), key, work, search->threshold, plan->stream));
-  PlanCall(PlanAlloc(plan, &to->memory, ((size_t)p.n + 1) * sizeof(int), &ptr));
-  PlanLaunch(SyncILUKernelStaying(p, key, search->threshold, ptr, plan->stream));
-  PlanCall(PlanOffsets(plan, p.n, ptr, &nnz));
-  PlanCall(PlanAlloc(plan, &to->memory, (size_t)nnz * sizeof(int), &col));
-  PlanCall(PlanAlloc(plan, &to->memory, (size_t)nnz * plan->size, &to->val));
-  PlanLaunch(SyncILUKernelStay(plan->type, p, from->val, key, search->threshold, ptr, col, to->val, plan->stream));
-  to->rows = (DeviceRows){.n = p.n, .nnz = nnz, .ptr = ptr, .col = col};
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A round from a stage that was looked through last; done: it can find nothing new. */
-static PetscErrorCode Round(Plan *plan, Stage *s, Stage *extended, const Search *search, unsigned *threshold, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(extended, sizeof(*extended)));
-  PlanCall(Extend(plan, s, search->start, extended));
-  *done = (PetscBool)(extended->rows.nnz == s->rows.nnz && s->rows.nnz - s->rows.n <= search->limit);
-  if (!*done) {
-    PlanCall(LookThrough(plan, extended));
-    PlanCall(PlanAlloc(plan, &extended->memory, (size_t)extended->rows.nnz * plan->size, &extended->val));
-    PlanLaunch(
-      SyncILUKernelCarry(plan->type, s->rows.n, s->rows.ptr, s->rows.col, s->val, extended->rows.ptr, extended->rows.col, extended->val, plan->stream));
-    PetscCall(PlanRelease(plan, &s->memory, 0));
-    PlanCall(Sweep(plan, extended, search, 2));
-    PlanCall(Remove(plan, extended, search, s));
-    PetscCall(DeviceReadBack(plan->stream, threshold, search->threshold, sizeof(*threshold)));
-  }
-  PetscCall(PlanRelease(plan, &extended->memory, 0));
+  PlanCall(PlanCheckSize(plan, n, (PetscInt64)found.total));
+  *usual = (double)found.total / PetscMax(1, n);
+  *done  = (PetscBool)((PetscInt64)found.total == from->rows.nnz && from->rows.nnz - n <= search->limit);
   if (*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(LookThrough(plan, s));
-  PlanCall(Sweep(plan, s, search, 1));
+  PlanCall(PlanOffsets(plan, n, x.length, NULL));
+  PlanCall(ReserveRows(plan, n, (size_t)found.total, to));
+  to->longest = found.longest;
+  x.col       = (int *)to->col.pointer;
+  x.diag      = (int *)to->diag.pointer;
+  PlanLaunch(SyncILUKernelExtend(x, size, NULL, n, NULL, plan->stream));
+  PlanLaunch(SyncILUKernelExtend(x, SYNCILU_SEARCH_LATE, search->late[0], late[0], NULL, plan->stream));
+  PlanCall(ExtendLate(plan, &x, search->late[1], late[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is left of a stage after its sweeps. */
+static PetscErrorCode Remove(Plan *plan, const Stage *from, const Search *search, Stage *to, unsigned *threshold)
+{
+  const SyncILUDevicePattern p    = PatternOf(&from->rows);
+  const int                  mark = plan->scratch.n, m = from->rows.nnz - p.n;
+  unsigned *const            key = (unsigned *)from->next.pointer; /* nobody needs the iterate before any more */
+  SyncILUDeviceFound         found;
+  void                      *work;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, SyncILUThresholdBytes(), &work));
+  PlanCall(Reserve(plan, ((size_t)p.n + 1) * sizeof(int), &to->ptr));
+  CallCUDA(cudaMemsetAsync(search->found, 0, sizeof(found), plan->stream));
+  PlanLaunch(SyncILUKernelSizeKeys(plan->type, p, from->val.pointer, search->pivot, search->mirror, key, plan->stream));
+  if (m > search->limit) PlanLaunch(SyncILUKernelThreshold(m, (int)search->limit, key, work, search->found, plan->stream));
+  PlanLaunch(SyncILUKernelStaying(p, key, (int *)to->ptr.pointer, search->found, plan->stream));
+  PlanCall(PlanOffsets(plan, p.n, (int *)to->ptr.pointer, NULL));
+  PetscCall(DeviceReadBack(plan->stream, &found, search->found, sizeof(found)));
+  PlanCall(ReserveRows(plan, p.n, (size_t)found.total, to));
+  to->longest = found.longest;
+  *threshold  = found.threshold;
+  PlanLaunch(SyncILUKernelStay(plan->type, p, from->val.pointer, key, search->found, (int *)to->ptr.pointer, (int *)to->col.pointer, (int *)to->diag.pointer,
+                               to->val.pointer, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A round from a stage; done: it can find nothing new. */
+static PetscErrorCode Round(Plan *plan, Stage *s, Stage *extended, const Search *search, double *usual, unsigned *threshold, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PlanCall(Extend(plan, s, search, extended, usual, done));
+  if (*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(Sweep(plan, search, s, extended));
+  PlanCall(Sweep(plan, search, extended, extended));
+  PlanCall(Remove(plan, extended, search, s, threshold));
+  PlanCall(Sweep(plan, search, s, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The first stage: the rows of the symbolic phase with the triangles of the matrix. */
-static PetscErrorCode Begin(Plan *plan, const Search *search, Stage *s)
+static PetscErrorCode Begin(Plan *plan, const Search *search, int longest, Stage *s)
 {
   PetscFunctionBegin;
-  s->rows = *search->start;
-  PlanCall(LookThrough(plan, s));
-  PlanCall(Sweep(plan, s, search, 1));
+  PlanCall(Reserve(plan, (size_t)search->start->nnz * plan->size, &s->next));
+  s->rows    = *search->start;
+  s->longest = longest;
+  PlanCall(Sweep(plan, search, NULL, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,7 +253,7 @@ static PetscErrorCode KeepStart(CUDA *d, const SyncILUCSR *A)
 {
   Plan                *plan = &d->plan;
   SyncILUDevicePattern p;
-  int                 *ptr, *col;
+  int                 *ptr, *col, *diag;
 
   PetscFunctionBegin;
   if (d->start.rows.ptr) PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,9 +261,12 @@ static PetscErrorCode KeepStart(CUDA *d, const SyncILUCSR *A)
   PlanCall(PlanGetPattern(plan, &p));
   PlanCall(PlanAlloc(plan, &d->start.memory, ((size_t)p.n + 1) * sizeof(int), &ptr));
   PlanCall(PlanAlloc(plan, &d->start.memory, (size_t)plan->nnz * sizeof(int), &col));
+  PlanCall(PlanAlloc(plan, &d->start.memory, (size_t)p.n * sizeof(int), &diag));
   CallCUDA(cudaMemcpyAsync(ptr, p.ptr, ((size_t)p.n + 1) * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   CallCUDA(cudaMemcpyAsync(col, p.col, (size_t)plan->nnz * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
-  d->start.rows = (DeviceRows){.n = p.n, .nnz = plan->nnz, .ptr = ptr, .col = col};
+  CallCUDA(cudaMemcpyAsync(diag, p.diag, (size_t)p.n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  d->start.rows    = (DeviceRows){.n = p.n, .nnz = plan->nnz, .ptr = ptr, .col = col, .diag = diag};
+  d->start.longest = plan->counts.longest_row;
   PetscCall(PlanRestorePattern(plan, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,9 +277,11 @@ static PetscErrorCode Rounds(Plan *plan, const CUDA *d, SyncILUEngine e, const S
 {
   Search    search = {.start  = &d->start.rows,
                       .piv    = DevicePivoting(piv, plan->settings->symmetric),
-                      .limit  = SyncILUSearchLimit(&e->settings, &e->pattern),
+                      .row    = plan->row,
+                      .limit  = PetscMin(SyncILUSearchLimit(&e->settings, &e->pattern), INT_MAX),
                       .mirror = e->settings.symmetric};
   PetscBool done   = PETSC_FALSE;
+  double    usual  = 2.0 * (double)d->start.rows.nnz / PetscMax(1, d->start.rows.n); /* entries of a row with its candidates */
 
   PetscFunctionBegin;
   PlanCall(PlanGetRows(plan, A, &search.aptr, &search.acol));
@@ -200,15 +293,23 @@ static PetscErrorCode Rounds(Plan *plan, const CUDA *d, SyncILUEngine e, const S
     PetscCall(DeviceUpload(plan->stream, a, A->a, (size_t)A->nnz * sizeof(*a)));
     search.a = a;
   }
+  if (plan->col) {
+    int *colinv;
+
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), &colinv));
+    PlanLaunch(SyncILUKernelInvert(plan->pattern.n, plan->col, colinv, plan->stream));
+    search.colinv = colinv;
+  }
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * plan->size, &search.pivot));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*search.threshold), &search.threshold));
-  PlanCall(Begin(plan, &search, s));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*search.found), &search.found));
+  for (int k = 0; k < 2; k++) PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), &search.late[k]));
+  PlanCall(Begin(plan, &search, d->start.longest, s));
   found->rounds    = 0;
   found->threshold = 0.0;
   while (found->rounds < e->settings.rounds && !done) {
-    unsigned threshold = 1;
+    unsigned threshold = 0;
 
-    PlanCall(Round(plan, s, extended, &search, &threshold, &done));
+    PlanCall(Round(plan, s, extended, &search, &usual, &threshold, &done));
     if (!done) SyncILUSearchRound(&e->settings, threshold > 1 ? PetscSqrtReal((PetscReal)SyncILUSizeOfKey(threshold)) : (PetscReal)0.0, found, &done);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -280,10 +381,7 @@ static PetscErrorCode Adopt(SyncILUEngine e, Plan *found)
   d->plan = *found;
   PetscCall(PetscMemzero(found, sizeof(*found)));
   /* arrays of the host's symbolic phase are another pattern's now */
-  PetscCall(PetscFree(p->lptr));
-  PetscCall(PetscFree(p->lcol));
-  PetscCall(PetscFree(p->uptr));
-  PetscCall(PetscFree(p->ucol));
+  PetscCall(SyncILUPatternFreeRows(p));
   PetscCall(PetscFree(p->colinv));
   p->same = PETSC_FALSE;
   p->nl   = (PetscInt)d->plan.part[0];
@@ -295,6 +393,7 @@ static PetscErrorCode Adopt(SyncILUEngine e, Plan *found)
 static PetscErrorCode FindPattern(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, Plan *plan, Stage *s, Stage *extended, SyncILUSearch *found)
 {
   CUDA     *d = (CUDA *)e->data;
+  Array     guess;
   PetscBool same;
 
   PetscFunctionBegin;
@@ -304,10 +403,13 @@ static PetscErrorCode FindPattern(SyncILUEngine e, const SyncILUCSR *A, const Sy
   if (d->plan.unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) PlanCall(TakeRows(plan, &d->plan, &s->rows));
   PetscCall(PlanRelease(plan, &plan->scratch, 0));
+  guess = s->val;
+  PetscCall(PetscMemzero(&s->val, sizeof(s->val)));
+  PetscCall(StageRelease(s, plan->stream));
+  PetscCall(StageRelease(extended, plan->stream));
   if (!same) PetscCall(Adopt(e, plan));
-  d->plan.guess        = s->val;
-  d->plan.guess_memory = s->memory;
-  PetscCall(PetscMemzero(s, sizeof(*s)));
+  d->plan.guess        = guess.pointer;
+  d->plan.guess_memory = guess.memory;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -337,8 +439,8 @@ PetscErrorCode Search_CUDA(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPi
   PetscCall(ierr);
   PetscCall(PetscStrncpy(e->unfit, plan.unfit[0] ? plan.unfit : d->plan.unfit, sizeof(e->unfit)));
   d->plan.unfit[0] = 0;
-  PetscCall(DeviceMemoryRelease(&s.memory, d->plan.stream, 0));
-  PetscCall(DeviceMemoryRelease(&extended.memory, d->plan.stream, 0));
+  PetscCall(StageRelease(&s, d->plan.stream));
+  PetscCall(StageRelease(&extended, d->plan.stream));
   plan.stream = d->plan.stream;
   PetscCall(PlanDestroy(&plan));
   PetscCall(PlanRelease(&d->plan, &d->plan.scratch, 0));

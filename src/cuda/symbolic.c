@@ -216,22 +216,8 @@ static PetscErrorCode CountFill(Plan *plan, SyncILUDeviceFill *f, PetscInt64 *en
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   PlanFill - adds levels of fill to rows
-
-   Not Collective
-
-   Input Parameters:
-+  plan   - the plan, whose counts are those of the rows
-.  p      - the rows, with ascending columns and all diagonals
-.  levels - of fill
-.  ptr    - where the new rows begin is put
--  memory - the list that gets their columns
-
-   Output Parameter:
-.  q - the rows with their fill
-*/
-PetscErrorCode PlanFill(Plan *plan, const DeviceRows *p, int levels, int *ptr, DeviceMemory *memory, DeviceRows *q)
+/* The pattern of the plan from levels of fill in the rows p, whose counts are the plan's. */
+static PetscErrorCode Fill(Plan *plan, const DeviceRows *p, int levels)
 {
   const int         mark = plan->scratch.n, bits = SyncILUBits(p->n);
   SyncILUDeviceFill f[2] = {
@@ -259,7 +245,7 @@ PetscErrorCode PlanFill(Plan *plan, const DeviceRows *p, int levels, int *ptr, D
   }
   nnz = entries[0] + entries[1] + p->n;
   PlanCall(PlanCheckSize(plan, p->n, nnz));
-  PlanCall(PlanAlloc(plan, memory, (size_t)nnz * sizeof(int), &col));
+  PlanCall(PlanAllocCopied(plan, (size_t)nnz * sizeof(int), &col));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)nnz * sizeof(*key), &key));
   for (int k = 0; k < (symmetric ? 1 : 2); k++) {
     f[k].key = key + (k ? entries[0] : 0);
@@ -269,25 +255,10 @@ PetscErrorCode PlanFill(Plan *plan, const DeviceRows *p, int levels, int *ptr, D
   CallCUDA(cudaMemsetAsync(zero, 0, ((size_t)p->n + 1) * sizeof(int), plan->stream));
   count = zero + p->n;
   PlanLaunch(SyncILUKernelDiagonalKeys(p->n, bits, zero, key + entries[0] + entries[1], count, plan->stream));
-  PlanCall(FromKeys(plan, p->n, (int)nnz, key, ptr, col));
+  PlanCall(FromKeys(plan, p->n, (int)nnz, key, (int *)plan->pattern.ptr, col));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  q->n   = p->n;
-  q->nnz = (int)nnz;
-  q->ptr = ptr;
-  q->col = col;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The pattern of the plan from levels of fill in the rows of p. */
-static PetscErrorCode Fill(Plan *plan, const DeviceRows *p, int levels)
-{
-  DeviceRows q;
-
-  PetscFunctionBegin;
-  PlanCall(PlanFill(plan, p, levels, (int *)plan->pattern.ptr, &plan->memory, &q));
-  plan->copied += (PetscInt64)plan->memory.piece[plan->memory.n - 1].bytes;
-  plan->columns = (int *)q.col;
-  plan->nnz     = q.nnz;
+  plan->columns = col;
+  plan->nnz     = (int)nnz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1034,12 +1034,7 @@ static PetscErrorCode Search_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   if (!same) {
     PetscCall(Release(h));
     if (!h->start.lptr) h->start = *p;
-    else {
-      PetscCall(PetscFree(p->lptr));
-      PetscCall(PetscFree(p->lcol));
-      PetscCall(PetscFree(p->uptr));
-      PetscCall(PetscFree(p->ucol));
-    }
+    else PetscCall(SyncILUPatternFreeRows(p));
     h->start.row = h->start.col = h->start.colinv = NULL; /* the ordering is the present pattern's */
     *p                                            = found;
     PetscCall(Prepare(e));

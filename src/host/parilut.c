@@ -42,6 +42,9 @@ enum {
 #define KEY_SHIFT 36                  /* bits of a number that its key lacks */
 #define KEY_MOST  ((uint32_t)1 << 28) /* above all finite ones */
 
+/* What indices can count; tests have less. */
+PetscInt SyncILUSearchMost = PETSC_MAX_INT;
+
 /* A pattern with the iterate on it; row, col and colinv are on loan. */
 typedef struct {
   SyncILUPattern p;
@@ -103,8 +106,8 @@ static PetscErrorCode StageAlloc(Stage *s)
   p->lptr[0] = p->uptr[0] = 0;
   for (PetscInt i = 0; i < p->n; i++) {
     sum += (PetscInt64)p->lptr[i + 1] + p->uptr[i + 1] + 1;
-    PetscCheck(sum <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-pc_syncilu_update parilut: more than %" PetscInt_FMT " entries and candidates by row %" PetscInt_FMT, (PetscInt)PETSC_MAX_INT, i);
+    PetscCheck(sum <= SyncILUSearchMost, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_syncilu_update parilut: more than %" PetscInt_FMT " entries and candidates by row %" PetscInt_FMT, SyncILUSearchMost, i);
     p->lptr[i + 1] += p->lptr[i];
     p->uptr[i + 1] += p->uptr[i];
   }
