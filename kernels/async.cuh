@@ -54,6 +54,12 @@ __device__ __forceinline__ void barrier_wait(Barrier *b, int parity)
   while (!barrier_try(b, parity)) { }
 }
 
+/* The warps of so many threads of a block meet at a barrier of that number; each sees what all did before. */
+__device__ __forceinline__ void barrier_meet(int number, int threads)
+{
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 /* What this thread has written to shared memory, barriers too, is there for copies. */
 __device__ __forceinline__ void fence_copies()
 {

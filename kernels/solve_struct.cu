@@ -1,18 +1,18 @@
 /*
-   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block of four warps solves for a
-   tile, step by step: the first warp computes, the second one brings coefficients and right-hand side and takes
-   the solution away, the third and fourth bring what rows of other tiles have found, each for its half of the
-   steps of a chunk.
+   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block solves for a team of tiles, step by
+   step, all of them on the same level. A tile has two warps: one computes, the other one brings coefficients and
+   right-hand side and takes the solution away. Two warps bring what rows of other teams have found for a chunk of
+   steps, each for a half of it; as that takes longer than a chunk, there are two for each of several chunks.
 
-   Shared memory has the solution of the last steps, for the lines of the tile and those beside it, in buffers
+   Shared memory has the solution of the last steps, for the lines of the team and those beside it, in buffers
    of a chunk, each with the last steps of the chunk before it, so that the place of what an entry needs is
    known when the kernel is compiled but for one address an entry. Rows that are not on the grid are zero
    there, as the coefficients of entries that leave it are.
 
-   Progress: blocks take tiles by ticket, in the order of their lowest levels, in which a tile comes after those
-   that its lines depend on. Within a block, the warps wait for each other by barriers: the computing warp for
-   the others, chunk by chunk; these for it, before they use a buffer again, several chunks later. So the
-   unfinished chunk of the lowest ticket waits for nothing unfinished.
+   Progress: blocks take teams by ticket, in the order of their lowest levels, in which a team comes after those
+   that its lines depend on. Within a block, the warps wait for each other by barriers: the computing warps for
+   each other after each step, and for the others, chunk by chunk; these for them, before they use a buffer again,
+   several chunks later. So the unfinished chunk of the lowest ticket waits for nothing unfinished.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way, whole chunks at once.
@@ -35,27 +35,39 @@ namespace
 */
 constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
-constexpr int STEPS = SYNCILU_STRUCT_REACH, HALF = STEPS / 2, WARPS = 4, MOST_STAGES = 6;
+constexpr int STEPS = SYNCILU_STRUCT_REACH, HALF = STEPS / 2, MOST_STAGES = 6;
+
+/* A warp arrives, with what all its lanes did before. */
+__device__ __forceinline__ void arrive(Barrier *b)
+{
+  __syncwarp();
+  if (!(threadIdx.x & 31)) barrier_arrive(b);
+}
 
 struct Barriers {
-  /* of each buffer: coefficients and right-hand side are there; values of other tiles, for each half; all is read */
-  Barrier  full[MOST_STAGES], got[2][MOST_STAGES], empty[MOST_STAGES];
+  /* of each buffer: coefficients and right-hand side are there, for each tile; values of other tiles, for each half; all is read */
+  Barrier  full[SYNCILU_STRUCT_TEAM][MOST_STAGES], got[2][MOST_STAGES], empty[MOST_STAGES];
+  Barrier  begun; /* the first values of other tiles have come; nobody asks for later ones before */
   unsigned ticket;
 };
 
-/* N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines beside a tile. */
-template <int N, int WHAT, int R, int LG>
+/*
+   N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines beside a team
+   of W tiles; values of other tiles come for D chunks at a time.
+*/
+template <int N, int WHAT, int R, int LG, int W, int D>
 struct Layout {
-  static constexpr int ROW   = ((LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1) * R; /* numbers of a step in the ring */
-  static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32;                                     /* of a step */
-  static constexpr int RHS   = 34 * R;                                                         /* likewise, with padding against conflicts of banks */
-  static constexpr int OTHER = STEPS * (COEFS + RHS);                                          /* where SPLIT has w of a chunk, then the diagonal */
+  static constexpr int ROW = (W == 1 ? (LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1 : SYNCILU_STRUCT_TEAM_CELLS + 1) *
+                             R;                            /* numbers of a step in the ring */
+  static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32; /* of a step */
+  static constexpr int RHS   = 34 * R;                     /* likewise, with padding against conflicts of banks */
+  static constexpr int OTHER = STEPS * (COEFS + RHS);      /* where SPLIT has w of a chunk, then the diagonal */
   static constexpr int STAGE = OTHER + (WHAT == SPLIT ? 2 * STEPS * 32 : 0);
 
   static __host__ __device__ int    ring(const SyncILUDeviceStruct &m) { return (m.height + STEPS) * ROW; }
   static __host__ __device__ size_t bytes(const SyncILUDeviceStruct &m, int stages)
   {
-    return ((size_t)stages * (STAGE + ring(m)) + STEPS * 32) * sizeof(double);
+    return ((size_t)stages * (W * STAGE + ring(m)) + STEPS * 32) * sizeof(double);
   }
 };
 
@@ -82,6 +94,7 @@ struct Judge {
 
 struct Place {
   const SyncILUDeviceStruct &m;
+  const SyncILUTeams        &team;
   const SyncILUDeviceSolve  &s;
   const Judge               &judge;
   Tile                       tile;
@@ -130,40 +143,64 @@ __device__ __forceinline__ void put(double *p, const double (&v)[R])
   }
 }
 
-/* Brings coefficients and right-hand sides, chunk by chunk, and takes away what was found in the chunk before in the same buffer. */
-template <int N, int WHAT, int R, int LG>
-__device__ __forceinline__ void carry(const Place &o)
+/* A tile of a team: its number, -1 where there is none; its lowest v and w; levels that it begins behind the team. */
+struct Member {
+  int number, v, w, delay, a, b;
+};
+
+__device__ __forceinline__ Member member_of(const Place &o, int k)
 {
-  typedef Layout<N, WHAT, R, LG> L;
-  const SyncILULines            &g    = o.m.g;
-  const bool                     down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
-  const int                      lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
-  const int                      ring = L::ring(o.m), columns = width + o.m.reach[0];
-  const int                      place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
-  int                            row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
-  Turn                           t;
+  const SyncILULines &g = o.m.g, &team = o.team.g;
+  const int           lg = team.edge[0] - g.edge[0], columns = 1 << lg, rows = 1 << (team.edge[1] - g.edge[1]), i = k & (columns - 1), j = k >> lg;
+  Member              t;
+
+  t.a           = i << g.edge[0];
+  t.b           = j << g.edge[1];
+  t.v           = o.tile.v + t.a;
+  t.w           = o.tile.w + t.b;
+  t.delay       = g.level[0] * ((o.m.down ? columns - 1 - i : i) << g.edge[0]) + g.level[1] * ((o.m.down ? rows - 1 - j : j) << g.edge[1]);
+  const int row = t.w >> g.edge[1], column = (t.v >> g.edge[0]) - SyncILULinesBegin(&g, row);
+  t.number = t.w < g.points[2] && (unsigned)column < (unsigned)g.row ? row * g.row + column : -1;
+  return t;
+}
+
+/* Brings coefficients and right-hand sides, chunk by chunk, and takes away what was found in the chunk before in the same buffer. */
+template <int N, int WHAT, int R, int LG, int W, int D>
+__device__ __forceinline__ void carry(const Place &o, int member)
+{
+  typedef Layout<N, WHAT, R, LG, W, D> L;
+  const SyncILULines                  &g    = o.m.g;
+  const bool                           down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
+  const int     lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
+  const int     ring = L::ring(o.m), columns = lines[0] + o.m.reach[0];
+  const Member  tile           = member_of(o, member);
+  const int     number_of_tile = max(tile.number, 0);
+  double *const stages         = o.stage + member * L::STAGE;
+  const int     place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
+  int           row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
+  Turn          t;
 
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
-    const int  number = 32 / STEPS * u + lane / STEPS, v = o.tile.v + (number & (width - 1)), w = o.tile.w + (number >> g.edge[0]);
+    const int  number = 32 / STEPS * u + lane / STEPS, v = tile.v + (number & (width - 1)), w = tile.w + (number >> g.edge[0]);
     const int  first = line_row(g, v, w);
     const Lane l     = turned(o.m, lane_at(g, v, w));
-    const int  a = number & (width - 1), b = number >> g.edge[0];
+    const int  a = tile.a + (number & (width - 1)), b = tile.b + (number >> g.edge[0]);
 
     late[u] = first < 0 ? INT_MAX / 2 : l.late - step;
     row[u]  = first + (down ? g.points[0] - 1 + l.late - step : step - l.late) * stride;
-    cell[u] = step * L::ROW + R * (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * columns + (down ? width - 1 - a : a) + o.m.reach[0]);
+    cell[u] = step * L::ROW + R * (((down ? lines[1] - 1 - b : b) + o.m.reach[1]) * columns + (down ? lines[0] - 1 - a : a) + o.m.reach[0]);
   }
   const int     columns_left = o.s.nrhs - o.group * R; /* right-hand sides of this group, R or fewer */
   const double *b            = (const double *)(WHAT == SPLIT ? o.s.v : o.s.b) + (size_t)o.group * R * o.s.ldb;
   double       *out = (double *)o.s.out + (o.s.out ? (size_t)o.group * R * o.s.ldout : 0), *next = (double *)o.s.next;
-  if (next) next += o.at(o.tile.number, 0) * R;
-  const double *const coef  = (const double *)o.m.val + (size_t)o.tile.number * g.steps * L::COEFS;
-  const double *const other = (const double *)o.s.b + o.at(o.tile.number, 0) * R;
+  if (next) next += o.at(number_of_tile, 0) * R;
+  const double *const coef  = (const double *)o.m.val + (size_t)number_of_tile * g.steps * L::COEFS;
+  const double *const other = (const double *)o.s.b + o.at(number_of_tile, 0) * R;
 
   for (int q = 0; q < o.chunks + o.stages; q++, t = t.next(o.stages)) {
     if (q >= o.stages) {
-      const int     start = (q - o.stages - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
+      const int     start = (q - o.stages - 1) * STEPS - tile.delay, from = max(start, 0), to = tile.number < 0 ? 0 : min(start + STEPS, g.steps);
       const double *found = o.ring + t.buffer * ring + o.m.height * L::ROW;
 
       barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
@@ -173,7 +210,7 @@ __device__ __forceinline__ void carry(const Place &o)
 #pragma unroll
         for (int u = 0; u < STEPS; u++) get<R>(found + cell[u], y[u]);
         if (WHAT == SPLIT) {
-          const double *coefs = o.stage + t.buffer * L::STAGE + lane / STEPS, *w = coefs + L::OTHER + (STEPS - 1 - step) * 32;
+          const double *coefs = stages + t.buffer * W * L::STAGE + lane / STEPS, *w = coefs + L::OTHER + (STEPS - 1 - step) * 32;
 
           coefs += step * L::COEFS + N * 32;
 #pragma unroll
@@ -199,9 +236,9 @@ __device__ __forceinline__ void carry(const Place &o)
       }
     }
     if (q < o.chunks) {
-      const int start = (q - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
-      double   *coefs = o.stage + t.buffer * L::STAGE, *rhs = coefs + STEPS * L::COEFS;
-      Barrier  *full = &o.bars->full[t.buffer];
+      const int start = (q - 1) * STEPS - tile.delay, from = max(start, 0), to = tile.number < 0 ? 0 : min(start + STEPS, g.steps);
+      double   *coefs = stages + t.buffer * W * L::STAGE, *rhs = coefs + STEPS * L::COEFS;
+      Barrier  *full = &o.bars->full[member][t.buffer];
 
       if (from < to && lane == 0) {
         const int size = L::COEFS * (int)sizeof(double), size_other = 32 * R * (int)sizeof(double);
@@ -213,7 +250,7 @@ __device__ __forceinline__ void carry(const Place &o)
           copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32 * R, other + (size_t)(g.steps - to) * 32 * R,
                     (to - from) * size_other, full);
         if (WHAT == SPLIT)
-          copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(o.tile.number, from), (to - from) * size_other, full);
+          copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(number_of_tile, from), (to - from) * size_other, full);
       }
       if (gathers) {
 #pragma unroll
@@ -231,15 +268,15 @@ __device__ __forceinline__ void carry(const Place &o)
   if (lane == 0) wait_stores();
 }
 
-/* Brings what other tiles have found, in its half of the steps of each chunk. */
-template <int N, int WHAT, int R, int LG>
-__device__ __forceinline__ void fetch(const Place &o, int half)
+/* Brings what other tiles have found, in its half of the steps of every D-th chunk: the way of a value takes longer than a chunk. */
+template <int N, int WHAT, int R, int LG, int W, int D>
+__device__ __forceinline__ void fetch(const Place &o, int half, int slot)
 {
-  typedef Layout<N, WHAT, R, LG> L;
+  typedef Layout<N, WHAT, R, LG, W, D> L;
   /* lines of a lane; steps that a warp takes at once; how often it does */
   constexpr int       LINES = LG > 5 ? 1 << (LG - 5) : 1, ONCE = LG > 5 ? 1 : 32 >> LG, TIMES = ONCE < HALF ? HALF / ONCE : 1;
   const SyncILULines &g    = o.m.g;
-  const int           lane = threadIdx.x & 31, step = half * HALF + (LG > 5 ? 0 : lane >> LG), width = 1 << g.edge[0];
+  const int           lane = threadIdx.x & 31, step = half * HALF + (LG > 5 ? 0 : lane >> LG), width = 1 << o.team.g.edge[0];
   const int           ring = L::ring(o.m), columns = width + o.m.reach[0], height = o.m.height;
   int                 late[LINES], cell[LINES];
   const double       *x[LINES];
@@ -252,9 +289,9 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
     late[k] = INT_MAX / 2;
     cell[k] = -1;
     x[k]    = (const double *)o.s.x;
-    if (line >= o.m.lines || step >= (half + 1) * HALF) continue;
-    const int a = o.m.line[line][0], b = o.m.line[line][1];
-    const int v = o.tile.v + (o.m.down ? width - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << g.edge[1]) - 1 - b : b);
+    if (line >= o.team.lines || step >= (half + 1) * HALF) continue;
+    const int a = o.team.line[line][0], b = o.team.line[line][1];
+    const int v = o.tile.v + (o.m.down ? width - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << o.team.g.edge[1]) - 1 - b : b);
     cell[k] = ((b + o.m.reach[1]) * columns + a + o.m.reach[0]) * R + step * L::ROW;
     if (line_row(g, v, w) < 0) continue;
     const Lane l     = turned(o.m, lane_at(g, v, w));
@@ -262,7 +299,10 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
     late[k]          = delay - step;
     x[k] += (o.at(tile_at(g, v, w), l.late - delay + step) + l.number) * R;
   }
-  for (int q = 0; q < o.chunks; q++) {
+  for (int k = 0; k < slot; k++) t = t.next(o.stages);
+  /* the tile may be far from its turn: until its first values have come two warps ask for them */
+  if (slot) barrier_wait(&o.bars->begun, 0);
+  for (int q = slot; q < o.chunks; q += D) {
     const int  start = (q - 1) * STEPS;
     const Turn after = t.next(o.stages);
     double     y[TIMES][LINES][R];
@@ -285,7 +325,7 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
       for (int k = 0; k < LINES; k++) all = are_set<double, R>(y[i][k]) && all;
     }
     while (!__all_sync(FULL, all)) {
-      if (!q) __nanosleep(SYNCILU_STRUCT_PAUSE); /* the tile may be far from its turn */
+      if (!q) __nanosleep(SYNCILU_STRUCT_PAUSE);
       all = true;
 #pragma unroll
       for (int i = 0; i < TIMES; i++) {
@@ -313,8 +353,9 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
         if (step + i * ONCE >= STEPS - height) put<R>(there + i * ONCE * L::ROW + cell[k], y[i][k]);
       }
     }
-    barrier_arrive(&o.bars->got[half][t.buffer]);
-    t = after;
+    arrive(&o.bars->got[half][t.buffer]);
+    if (!q && !half) arrive(&o.bars->begun);
+    for (int k = 0; k < D; k++) t = t.next(o.stages);
   }
 }
 
@@ -322,26 +363,30 @@ __device__ __forceinline__ void fetch(const Place &o, int half)
    Solves for the rows, a step after the other. The last entries are those that rows of the step before are
    needed for; what the others need is there earlier, and is subtracted while these are waited for.
 */
-template <int N, int WHAT, int R, int LG>
-__device__ __forceinline__ void compute(const Place &o)
+template <int N, int WHAT, int R, int LG, int W, int D>
+__device__ __forceinline__ void compute(const Place &o, int member)
 {
-  typedef Layout<N, WHAT, R, LG> L;
-  constexpr int                  NEAR = N < 3 ? N : 3, FAR = N - NEAR;
-  const SyncILULines            &g    = o.m.g;
-  const bool                     down = o.m.down, second = o.second<WHAT>();
-  const int                      lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
-  const int                      a = lane & (width - 1), b = lane >> g.edge[0], v = o.tile.v + a, w = o.tile.w + b;
-  const int                      first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
-  const int  cell   = (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0]) * R;
-  const bool stores = !second || (o.m.exported >> lane & 1); /* the second solve reads all */
-  double    *x      = (double *)o.s.x + (o.at(o.tile.number, -STEPS) + lane) * R;
+  typedef Layout<N, WHAT, R, LG, W, D> L;
+  constexpr int                        NEAR = N < 3 ? N : 3, FAR = N - NEAR;
+  const Member                         tile    = member_of(o, member);
+  const int                            lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
+  const SyncILULines                  &g       = o.m.g;
+  const bool                           down = o.m.down, second = o.second<WHAT>();
+  const int                            lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
+  const int                            v = tile.v + (lane & (width - 1)), w = tile.w + (lane >> g.edge[0]), a = v - o.tile.v, b = w - o.tile.w;
+  const int                            first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late + tile.delay;
+  const int           cell    = (((down ? lines[1] - 1 - b : b) + o.m.reach[1]) * (lines[0] + o.m.reach[0]) + (down ? lines[0] - 1 - a : a) + o.m.reach[0]) * R;
+  const bool          stores  = !second || (o.m.exported >> lane & 1); /* the second solve reads all */
+  double             *x       = (double *)o.s.x + (o.at(max(tile.number, 0), -STEPS - tile.delay) + lane) * R;
+  const double *const stages  = o.stage + member * L::STAGE;
+  Barrier *const      full_of = o.bars->full[member];
   /* the right-hand side comes with padding, or in the order of the other solve */
   const bool turned_rhs = second && WHAT != SPLIT;
   const int  rhs = STEPS * L::COEFS + (turned_rhs ? ((STEPS - 1) * 32 + lane) * R : lane * R), rhs_step = (turned_rhs ? -32 : 33) * R;
   int        from[N];
 
 #pragma unroll
-  for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.m.cells * R : cell + o.m.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
+  for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.team.cells * R : cell + o.team.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
 
   /* All of a step but for the near entries: what is left of its right-hand side, and their coefficients. */
   auto prepare = [&](const double *stage, const double *found, int u, double(&rest)[R], double(&coef)[NEAR]) {
@@ -356,48 +401,45 @@ __device__ __forceinline__ void compute(const Place &o)
 
       get<R>(found + from[e] + u * L::ROW, y);
 #pragma unroll
-      for (int r = 0; r < R; r++) rest[r] -= c[e * 32] * y[r];
+      for (int r = 0; r < R; r++) rest[r] = fma(-c[e * 32], y[r], rest[r]);
     }
     constexpr bool SCALES = WHAT == SCALED || WHAT == SPLIT;
     const double   scale  = SCALES ? c[N * 32] : 1.0;
 #pragma unroll
-    for (int r = 0; r < R; r++) rest[r] = SCALES ? rest[r] * scale : rest[r];
+    for (int r = 0; r < R; r++) rest[r] = SCALES ? __dmul_rn(rest[r], scale) : rest[r];
     if (WHAT == SPLIT) {
       const double *w = stage + L::OTHER + (STEPS - 1 - u) * 32 + lane, *a = stage + L::OTHER + (STEPS + u) * 32 + lane;
 
-      rest[0] += stage[rhs + u * rhs_step] + (*a * scale - 2.0) * *w;
+      rest[0] += fma(fma(*a, scale, -2.0), *w, stage[rhs + u * rhs_step]);
     }
 #pragma unroll
-    for (int k = 0; k < NEAR; k++) coef[k] = SCALES ? c[(FAR + k) * 32] * scale : c[(FAR + k) * 32];
+    for (int k = 0; k < NEAR; k++) coef[k] = SCALES ? __dmul_rn(c[(FAR + k) * 32], scale) : c[(FAR + k) * 32];
   };
 
   Turn   t;
   double rest[R], coef[NEAR];
-  barrier_wait(&o.bars->full[0], 0);
-  prepare(o.stage, o.ring, 0, rest, coef);
+  barrier_wait(&full_of[0], 0);
+  prepare(stages, o.ring, 0, rest, coef);
   for (int q = 0; q < o.chunks; q++) {
     const int  start = (q - 1) * STEPS;
     const Turn after = t.next(o.stages);
     double    *found = o.ring + t.buffer * ring, *next = o.ring + after.buffer * ring, *again = next - (STEPS - height) * L::ROW;
-    bool       got[2], full = false;
+    bool       got = false, full = false;
 
-    got[0] = barrier_try(&o.bars->got[0][t.buffer], t.parity);
-    got[1] = false;
 #pragma unroll
     for (int u = 0; u < STEPS; u++) {
       double near[NEAR][R], left[R], mine[NEAR];
 
       /* who asks for a barrier waits for the answer: it is asked for a step before it is needed */
-      if (u == 1 && !got[0]) barrier_wait(&o.bars->got[0][t.buffer], t.parity);
-      if (u == HALF + 1 && !got[1]) barrier_wait(&o.bars->got[1][t.buffer], t.parity);
+      if (u % HALF == 1 && !got) barrier_wait(&o.bars->got[u / HALF][t.buffer], t.parity);
 #pragma unroll
       for (int k = 0; k < NEAR; k++) get<R>(found + from[FAR + k] + u * L::ROW, near[k]);
-      if (u == HALF) got[1] = barrier_try(&o.bars->got[1][t.buffer], t.parity);
-      if (u == STEPS - 2) full = q + 1 == o.chunks || barrier_try(&o.bars->full[after.buffer], after.parity);
-      if (u + 1 < STEPS) prepare(o.stage + t.buffer * L::STAGE, found, u + 1, left, mine);
+      if (u % HALF == 0) got = barrier_try(&o.bars->got[u / HALF][t.buffer], t.parity);
+      if (u == STEPS - 2) full = q + 1 == o.chunks || barrier_try(&full_of[after.buffer], after.parity);
+      if (u + 1 < STEPS) prepare(stages + t.buffer * W * L::STAGE, found, u + 1, left, mine);
       else {
-        if (!full) barrier_wait(&o.bars->full[after.buffer], after.parity);
-        prepare(o.stage + after.buffer * L::STAGE, next, 0, left, mine);
+        if (!full) barrier_wait(&full_of[after.buffer], after.parity);
+        prepare(stages + after.buffer * W * L::STAGE, next, 0, left, mine);
       }
       const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
       double     y[R];
@@ -405,7 +447,7 @@ __device__ __forceinline__ void compute(const Place &o)
       for (int r = 0; r < R; r++) {
         y[r] = rest[r];
 #pragma unroll
-        for (int k = 0; k < NEAR; k++) y[r] -= coef[k] * near[k][r];
+        for (int k = 0; k < NEAR; k++) y[r] = fma(-coef[k], near[k][r], y[r]);
         if (WHAT == PIVOTS && on) {
           const int    i = first + (start + u - late) * g.stride[0];
           const double d = judge(o.judge.piv, i, y[r] + diagonal_shift(o.judge.piv), o.judge.status);
@@ -417,7 +459,8 @@ __device__ __forceinline__ void compute(const Place &o)
       }
       put<R>(found + (height + u) * L::ROW + cell, y);
       if (u >= STEPS - height) put<R>(again + u * L::ROW + cell, y);
-      __syncwarp(); /* other lanes need the values in the next step */
+      if (W == 1) __syncwarp(); /* other lanes need the values in the next step */
+      else barrier_meet(1, 32 * W);
 #pragma unroll
       for (int r = 0; r < R; r++) {
         store_relaxed_if(on && stores, x + u * 32 * R + r, clean(y[r]));
@@ -427,95 +470,123 @@ __device__ __forceinline__ void compute(const Place &o)
       for (int k = 0; k < NEAR; k++) coef[k] = mine[k];
     }
     x += STEPS * 32 * R;
-    barrier_arrive(&o.bars->empty[t.buffer]);
+    arrive(&o.bars->empty[t.buffer]);
     t = after;
   }
 }
 
-template <int N, int WHAT, int R, int LG>
-__global__ void __launch_bounds__(32 * WARPS) struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
+template <int N, int WHAT, int R, int LG, int W, int D>
+__global__ void __launch_bounds__(32 * (2 * W + 2 * D)) struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) double shared[];
   __shared__ Barriers                    bars;
-  typedef Layout<N, WHAT, R, LG>         L;
-  const int                              ring = stages * L::ring(m);
-  double                                *ones = shared + stages * L::STAGE, *found = ones + STEPS * 32;
+  typedef Layout<N, WHAT, R, LG, W, D>   L;
+  constexpr int                          WARPS = 2 * W + 2 * D;
+  const SyncILUTeams                    &team  = W == 1 ? m.one : m.team;
+  const int                              ring  = stages * L::ring(m);
+  double                                *ones = shared + stages * W * L::STAGE, *found = ones + STEPS * 32;
 
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);
 
     if (!ticket && s.reset) *s.reset = 0;
     bars.ticket = (unsigned)ticket;
+    barrier_begin(&bars.begun, 1);
     for (int k = 0; k < stages; k++) {
-      /* every lane arrives */
-      barrier_begin(&bars.full[k], 32);
-      barrier_begin(&bars.got[0][k], 32);
-      barrier_begin(&bars.got[1][k], 32);
-      barrier_begin(&bars.empty[k], 32);
+      /* of copies every lane arrives */
+      for (int j = 0; j < W; j++) barrier_begin(&bars.full[j][k], 32);
+      for (int j = 0; j < 2; j++) barrier_begin(&bars.got[j][k], 1);
+      barrier_begin(&bars.empty[k], W);
     }
   }
   for (int k = threadIdx.x; k < ring; k += 32 * WARPS) found[k] = 0.0;
   for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
-  const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
-  const Place o = {m, s, judge, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, ones, &bars};
+  const int   place = (int)(bars.ticket / groups), chunks = 1 + (team.g.steps + STEPS - 1) / STEPS;
+  const Place o = {m, team, s, judge, tile_of(team.g, team.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, ones, &bars};
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
-  const int role = ((threadIdx.x >> 5) + bars.ticket) % WARPS;
-  if (role == 0) compute<N, WHAT, R, LG>(o);
-  else if (role == 1) carry<N, WHAT, R, LG>(o);
-  else fetch<N, WHAT, R, LG>(o, role - 2);
+  const unsigned turn = W == 1 ? bars.ticket : bars.ticket % 2 * 2;
+  const int      role = ((threadIdx.x >> 5) + WARPS - turn % WARPS) % WARPS;
+  if (role < W) compute<N, WHAT, R, LG, W, D>(o, role);
+  else if (role < 2 * W) carry<N, WHAT, R, LG, W, D>(o, role - W);
+  else fetch<N, WHAT, R, LG, W, D>(o, (role - 2 * W) % 2, (role - 2 * W) / 2);
 #endif
 }
 
-/* Buffers: as many as fit the shared memory of a block, 0 if too few do. */
-template <int N, int WHAT, int R, int LG>
+/* Buffers: as many as fit so much shared memory, 0 if too few do. */
+template <int N, int WHAT, int R, int LG, int W, int D>
 int stages_of(const SyncILUDeviceStruct &m, int most)
 {
   int stages = MOST_STAGES;
 
-  while (stages > 1 && Layout<N, WHAT, R, LG>::bytes(m, stages) > (size_t)most) stages--;
+  while (stages > 1 && Layout<N, WHAT, R, LG, W, D>::bytes(m, stages) > (size_t)most) stages--;
   return stages > 1 ? stages : 0;
 }
 
+/*
+   Buffers of a launch of so many blocks. Where each multiprocessor has one block, or two with long rows, which would slow each
+   other down, all of its shared memory; else so many that it has two, and a cache beside, for right-hand sides come in
+   pieces of lines that other pieces complete; but three.
+*/
+template <int N, int WHAT, int R, int LG, int W, int D>
+int stages_for(const SyncILUDeviceStruct &m, int most, int blocks, int multiprocessors)
+{
+  const int all = stages_of<N, WHAT, R, LG, W, D>(m, most), cached = stages_of<N, WHAT, R, LG, W, D>(m, (most - SYNCILU_STRUCT_CACHE) / 2);
+  const int two = stages_of<N, WHAT, R, LG, W, D>(m, most / 2 - 1024);
+
+  if (R > 1 || blocks <= multiprocessors * (N > 7 ? 2 : 1)) return all;
+  return cached > 2 ? cached : two > 3 ? 3 : two ? two : all;
+}
+
 /* A launch; with fits given, whether one is possible, instead. */
-template <int N, int WHAT, int R, int LG>
+template <int N, int WHAT, int R, int LG, int W, int D>
 cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  int         device, most = 0;
+  int         device, most = 0, multiprocessors = 1;
   cudaError_t err = cudaGetDevice(&device);
 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (err != cudaSuccess) return err;
   most -= 1024; /* for the barriers */
-  const int stages = stages_of<N, WHAT, R, LG>(m, most), groups = s ? (s->nrhs + R - 1) / R : 0;
-  const int bytes = (int)Layout<N, WHAT, R, LG>::bytes(m, stages);
+  const int groups = s ? (s->nrhs + R - 1) / R : 0, blocks = (W == 1 ? m.one : m.team).g.tiles * groups;
+  const int stages = stages_for<N, WHAT, R, LG, W, D>(m, most, blocks, multiprocessors);
+  const int bytes  = (int)Layout<N, WHAT, R, LG, W, D>::bytes(m, stages);
   if (fits) {
     cudaFuncAttributes attributes = {};
 
-    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, WHAT, R, LG>);
+    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, WHAT, R, LG, W, D>);
     /* compiled for a device that has no such copies, the kernel does nothing */
     *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages;
     if (err != cudaSuccess) (void)cudaGetLastError();
     if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
     /* the kernel has one limit, and other matrices may need more of it than this one */
-    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
+    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG, W, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
   }
-  struct_kernel<N, WHAT, R, LG><<<(unsigned)(m.g.tiles * groups), 32 * WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
+  struct_kernel<N, WHAT, R, LG, W, D><<<(unsigned)blocks, 32 * (2 * W + 2 * D), bytes, stream>>>(m, *s, judge, groups, stages);
   return cudaGetLastError();
 }
 
-/* The kernels there are: for so many entries, and so many lines beside a tile. See SyncILUStructEntries(). */
+/*
+   The kernels there are: for so many entries, and so many lines beside a tile. See SyncILUStructEntries(). On grids of two
+   directions, and for several right-hand sides, one chunk comes from other tiles at a time.
+*/
 template <int WHAT, int R>
 cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  if (m.entries == 2) return launch<2, WHAT, R, 2>(m, s, judge, fits, stream);
-  if (m.entries == 4) return launch<4, WHAT, R, 2>(m, s, judge, fits, stream);
-  if (m.entries == 3) return launch<3, WHAT, R, 4>(m, s, judge, fits, stream);
-  if (m.entries == 7) return launch<7, WHAT, R, 4>(m, s, judge, fits, stream);
-  if (m.lines <= 32 && m.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5>(m, s, judge, fits, stream);
-  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6>(m, s, judge, fits, stream);
+  constexpr int D = R == 1 ? SYNCILU_STRUCT_FETCH : 1;
+
+  if constexpr (R == 1) {
+    if (m.team.tiles == 2) return launch<SYNCILU_STRUCT_TEAM_ENTRIES, WHAT, R, 4, 2, D>(m, s, judge, fits, stream);
+  }
+  if (m.entries == 2) return launch<2, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
+  if (m.entries == 4) return launch<4, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
+  if (m.entries == 3) return launch<3, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
+  if (m.entries == 7) return launch<7, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
+  if (m.one.lines <= 32 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5, 1, D>(m, s, judge, fits, stream);
+  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6, 1, D>(m, s, judge, fits, stream);
 }
 
 template <int R>

@@ -38,6 +38,11 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int line
   return SYNCILU_STRUCT_MOST;
 }
 
+/* Most tiles of a team, entries of its rows, and lines of it and beside it. */
+#define SYNCILU_STRUCT_TEAM         2
+#define SYNCILU_STRUCT_TEAM_ENTRIES 3
+#define SYNCILU_STRUCT_TEAM_CELLS   91
+
 typedef struct {
   int points[3], stride[3], skew, level[2];
   int edge[2]; /* logarithms of the edges of a tile in v and w: 32 lines */
@@ -92,6 +97,21 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStencilBit(int upper, int point)
 }
 
 /*
+   Tiles side by side that a block solves for together, a power of two in either direction; of such a team and the
+   lines beside it, as of a larger tile. A team may have tiles that there are not.
+*/
+typedef struct {
+  SyncILULines g;
+  int          tiles;
+  /* where the line of an entry is among those of the team and those beside it, which have cells in rows along v */
+  short cell[SYNCILU_STRUCT_MOST];
+  int   cells;                  /* of all these lines */
+  int   lines;                  /* beside the team that have values for it */
+  const signed char (*line)[2]; /* their v and w, counted from the team's */
+  const int *order;             /* of the teams */
+} SyncILUTeams;
+
+/*
    A triangle in tiles of lines. Steps of a tile are its levels, counted from its first one; if down, from the
    last one, and v and w from the ends of the tile as well. The coefficients of a step of a tile are those of
    its 32 rows, entry by entry: entry[e] of `entries`, and then the reciprocal pivot, if scaled. Lanes without
@@ -116,17 +136,13 @@ typedef struct {
      Of each entry, those that reach back furthest first: its point, -1 if padding; and the levels that it
      reaches back
   */
-  signed char at[SYNCILU_STRUCT_MOST], before[SYNCILU_STRUCT_MOST];
-  /* where its line is among those of the tile and those beside it, a row of which has cells[0] of cells[1] */
-  short cell[SYNCILU_STRUCT_MOST];
-  int   reach[2];               /* lines beside the tile in v and w */
-  int   cells;                  /* of all these lines */
-  int   height;                 /* most levels that an entry reaches back */
-  int   lines;                  /* beside the tile that have values for it */
-  const signed char (*line)[2]; /* their v and w, counted from the tile's */
-  unsigned   exported;          /* lanes whose values other tiles need */
-  const int *order;             /* of the tiles */
-  void      *val;
+  signed char  at[SYNCILU_STRUCT_MOST], before[SYNCILU_STRUCT_MOST];
+  int          reach[2]; /* lines beside a tile or team in v and w */
+  int          height;   /* most levels that an entry reaches back */
+  unsigned     exported; /* lanes whose values other tiles need */
+  SyncILUTeams one;      /* every tile for itself */
+  SyncILUTeams team;     /* where there is one right-hand side */
+  void        *val;
   /* of L, for Eisenstat's trick: the diagonal of the matrix, in the order of x, with zeros where there is no row */
   const void *diagonal;
 } SyncILUDeviceStruct;

@@ -11,20 +11,20 @@ static void Before(const SyncILUDeviceStruct *m, int e, signed char d[3])
   for (int c = 0; c < 3; c++) d[c] = (signed char)(m->transposed == m->down ? m->point[e][c] : -m->point[e][c]);
 }
 
-/* The lines beside a tile that its rows depend on, and the lanes that other tiles depend on. */
-static void Beside(SyncILUDeviceStruct *m, signed char line[][2])
+/* The lines beside a team that its rows depend on; and the lanes of a tile that others depend on, if it is a team by itself. */
+static void Beside(SyncILUDeviceStruct *m, SyncILUTeams *t, signed char line[][2])
 {
-  const int   width = 1 << m->g.edge[0], height = 1 << m->g.edge[1], columns = width + m->reach[0];
+  const int   width = 1 << t->g.edge[0], height = 1 << t->g.edge[1], columns = width + m->reach[0];
   signed char needed[SYNCILU_STRUCT_CELLS] = {0};
 
-  for (int l = 0; l < 32; l++) {
+  for (int l = 0; l < width * height; l++) {
     for (int e = 0; e < m->points; e++) {
       signed char d[3];
       int         v, w;
 
       Before(m, e, d);
       v = (l & (width - 1)) + d[1] + m->g.skew * d[2];
-      w = (l >> m->g.edge[0]) + d[2];
+      w = (l >> t->g.edge[0]) + d[2];
       if (v < 0 || w < 0) needed[(w + m->reach[1]) * columns + v + m->reach[0]] = 1;
     }
   }
@@ -33,20 +33,30 @@ static void Beside(SyncILUDeviceStruct *m, signed char line[][2])
       const int there[2] = {(v + 32 * width) & (width - 1), (w + 32 * height) & (height - 1)};
 
       if (!needed[(w + m->reach[1]) * columns + v + m->reach[0]]) continue;
-      if (m->lines < SYNCILU_STRUCT_LINES) {
-        line[m->lines][0] = (signed char)v;
-        line[m->lines][1] = (signed char)w;
+      if (t->lines < SYNCILU_STRUCT_LINES) {
+        line[t->lines][0] = (signed char)v;
+        line[t->lines][1] = (signed char)w;
       }
-      m->lines++;
-      m->exported |= 1u << (m->down ? 31 - there[1] * width - there[0] : there[1] * width + there[0]);
+      t->lines++;
+      if (t == &m->one) m->exported |= 1u << (m->down ? 31 - there[1] * width - there[0] : there[1] * width + there[0]);
     }
   }
+}
+
+/* A team of known edges. Where it has more lines than there is room for, cells or lines say so. */
+static void Team(SyncILUDeviceStruct *m, const SyncILULines *g, SyncILUTeams *t, signed char line[][2])
+{
+  t->g     = *g;
+  t->tiles = 1 << (g->edge[0] + g->edge[1] - m->g.edge[0] - m->g.edge[1]);
+  t->lines = 0;
+  t->cells = ((1 << g->edge[0]) + m->reach[0]) * ((1 << g->edge[1]) + m->reach[1]);
+  if (t->cells <= SYNCILU_STRUCT_CELLS) Beside(m, t, line);
 }
 
 /* Where the entries of a row find what they need: those that reach back furthest first, behind the padding. */
 static void Entries(SyncILUDeviceStruct *m)
 {
-  const int columns = (1 << m->g.edge[0]) + m->reach[0], padding = m->entries - m->points;
+  const int columns[] = {(1 << m->g.edge[0]) + m->reach[0], (1 << m->team.g.edge[0]) + m->reach[0]}, padding = m->entries - m->points;
   int       next = 0;
 
   for (; next < padding; next++) m->at[next] = -1;
@@ -56,23 +66,21 @@ static void Entries(SyncILUDeviceStruct *m)
 
       Before(m, e, d);
       if (StencilBefore(&m->g, d) != before) continue;
-      m->at[next]     = (signed char)e;
-      m->before[next] = (signed char)before;
-      m->cell[next++] = (short)(d[2] * columns + d[1] + m->g.skew * d[2]);
+      m->at[next]          = (signed char)e;
+      m->before[next]      = (signed char)before;
+      m->one.cell[next]    = (short)(d[2] * columns[0] + d[1] + m->g.skew * d[2]);
+      m->team.cell[next++] = (short)(d[2] * columns[1] + d[1] + m->g.skew * d[2]);
     }
   }
 }
 
 /* The tiles by their lowest levels; those of one level by their numbers. From the end, if down. */
-static PetscErrorCode SortTiles(Triangle *t, SyncILUDeviceStruct *m)
+PetscErrorCode StencilOrder(const SyncILULines *g, int down, int *order)
 {
-  const SyncILULines *g    = &m->g;
-  Plan               *plan = t->plan;
-  int                *level, *begin, *sorted, *order, most = 0;
+  int *level, *begin, most = 0;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)g->tiles * sizeof(*order), &order));
-  PetscCall(PetscMalloc2(g->tiles, &level, g->tiles, &sorted));
+  PetscCall(PetscMalloc1(g->tiles, &level));
   for (int k = 0; k < g->tiles; k++) {
     const int row = k / g->row, column = k - row * g->row + SyncILULinesBegin(g, row);
 
@@ -85,17 +93,30 @@ static PetscErrorCode SortTiles(Triangle *t, SyncILUDeviceStruct *m)
   for (int k = 0; k < g->tiles; k++) {
     const int place = begin[level[k]]++;
 
-    sorted[m->down ? g->tiles - 1 - place : place] = k;
+    order[down ? g->tiles - 1 - place : place] = k;
   }
-  PetscCall(DeviceUpload(plan->stream, order, sorted, (size_t)g->tiles * sizeof(*order)));
-  PetscCall(PetscFree2(level, sorted));
+  PetscCall(PetscFree(level));
   PetscCall(PetscFree(begin));
-  m->order = order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SortTiles(Triangle *t, const SyncILULines *g, int down, const int **tiles)
+{
+  Plan *plan = t->plan;
+  int  *order, *sorted;
+
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)g->tiles * sizeof(*order), &order));
+  PetscCall(PetscMalloc1(g->tiles, &sorted));
+  PetscCall(StencilOrder(g, down, sorted));
+  PetscCall(DeviceUpload(plan->stream, order, sorted, (size_t)g->tiles * sizeof(*order)));
+  PetscCall(PetscFree(sorted));
+  *tiles = order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All of a triangle but its memory. */
-void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[][2])
+void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[2][SYNCILU_STRUCT_LINES][2])
 {
   const int source = part == PART_U || part == PART_UT;
 
@@ -114,17 +135,16 @@ void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed
     m->reach[1] = PetscMax(m->reach[1], -d[2]);
     m->height   = PetscMax(m->height, StencilBefore(&s->g, d));
   }
-  m->cells = ((1 << m->g.edge[0]) + m->reach[0]) * ((1 << m->g.edge[1]) + m->reach[1]);
-  if (m->cells > SYNCILU_STRUCT_CELLS) return;
-  Beside(m, line);
-  m->entries = SyncILUStructEntries(m->points, m->lines, m->cells);
+  Team(m, &s->g, &m->one, line[0]);
+  m->entries = SyncILUStructEntries(m->points, m->one.lines, m->one.cells);
+  Team(m, &s->team, &m->team, line[1]);
   Entries(m);
 }
 
 /* Whether the pattern is for it; what there would be of the triangle. */
 static PetscErrorCode StencilFits(Plan *plan, Part part, SyncILUDeviceStruct *m, char why[], size_t len)
 {
-  signed char line[SYNCILU_STRUCT_LINES][2];
+  signed char line[2][SYNCILU_STRUCT_LINES][2];
 
   PetscFunctionBegin;
   if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size) {
@@ -135,7 +155,7 @@ static PetscErrorCode StencilFits(Plan *plan, Part part, SyncILUDeviceStruct *m,
   PetscCall(PetscStrncpy(why, plan->stencil->why, len));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   StencilDescribe(plan->stencil, part, m, line);
-  if (m->cells > SYNCILU_STRUCT_CELLS || m->lines > SYNCILU_STRUCT_LINES)
+  if (m->one.cells > SYNCILU_STRUCT_CELLS || m->one.lines > SYNCILU_STRUCT_LINES)
     PetscCall(PetscSNPrintf(why, len, "rows of a tile depend on more lines beside it than the %d there is room for", SYNCILU_STRUCT_LINES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -159,7 +179,7 @@ static PetscErrorCode Fits_Struct(Plan *plan, Part part, char why[], size_t len)
 static PetscErrorCode Create_Struct(Triangle *t)
 {
   Plan                *plan = t->plan;
-  signed char          line[SYNCILU_STRUCT_LINES][2], (*lines)[2];
+  signed char          line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
   SyncILUDeviceStruct *m;
   size_t               bytes;
 
@@ -169,8 +189,10 @@ static PetscErrorCode Create_Struct(Triangle *t)
   StencilDescribe(plan->stencil, t->part, m, line);
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line), &lines));
   PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
-  m->line = (const signed char(*)[2])lines;
-  PlanCall(SortTiles(t, m));
+  m->one.line  = (const signed char(*)[2])lines;
+  m->team.line = (const signed char(*)[2])(lines + SYNCILU_STRUCT_LINES);
+  PlanCall(SortTiles(t, &m->g, m->down, &m->one.order));
+  PlanCall(SortTiles(t, &m->team.g, m->down, &m->team.order));
   t->room = (size_t)32 * (size_t)m->g.tiles * (size_t)m->g.steps;
   bytes   = t->room * (size_t)(m->entries + m->scaled) * plan->size;
   PlanCall(PlanAlloc(plan, &t->memory, bytes, &m->val));

@@ -139,12 +139,37 @@ static PetscBool ChooseLevels(Stencil *s)
   return PETSC_TRUE;
 }
 
-/* Tiles: nearly squares of 32 lines. */
+/* Cuts the lines into tiles, whose edges are known. */
+static void CutLines(SyncILULines *g)
+{
+  const int rows = ((g->points[2] - 1) >> g->edge[1]) + 1;
+
+  /* a row of tiles may begin before its lowest v */
+  g->row   = ((g->points[1] + g->skew * ((1 << g->edge[1]) - 1) - 1) >> g->edge[0]) + 1 + (g->skew ? 1 : 0);
+  g->tiles = g->row * rows;
+  g->span  = g->level[0] * ((1 << g->edge[0]) - 1) + g->level[1] * ((1 << g->edge[1]) - 1);
+  g->steps = g->points[0] + g->span;
+}
+
+/* Whether there are kernels for teams of tiles: where rows depend on lines next to theirs, as with 7 points. */
+static PetscBool HasTeams(const Stencil *s)
+{
+  signed char turned[3];
+
+  if (s->entries[0] != SYNCILU_STRUCT_TEAM_ENTRIES || s->entries[1] != SYNCILU_STRUCT_TEAM_ENTRIES || s->g.edge[0] != 3) return PETSC_FALSE;
+  for (int e = 0; e < s->entries[0] + s->entries[1]; e++) {
+    const signed char *d = Dependence(s, e, turned);
+
+    if (d[1] + s->g.skew * d[2] + d[2] < -1) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Tiles: nearly squares of 32 lines; teams of them, where lines are neighbours in two directions. */
 static void ChooseTiles(Stencil *s)
 {
   SyncILULines *g         = &s->g;
   const int     extent[2] = {g->points[1] + g->skew * (g->points[2] - 1), g->points[2]};
-  int           rows;
 
   g->edge[0] = g->edge[1] = 0;
   for (int left = 5, grown = 1; left && grown;) {
@@ -157,13 +182,20 @@ static void ChooseTiles(Stencil *s)
     }
   }
   g->edge[0] = 5 - g->edge[1]; /* a grid of fewer lines leaves lanes without one */
-  rows       = ((g->points[2] - 1) >> g->edge[1]) + 1;
-  /* a row of tiles may begin before its lowest v */
-  g->row   = ((g->points[1] + g->skew * ((1 << g->edge[1]) - 1) - 1) >> g->edge[0]) + 1 + (g->skew ? 1 : 0);
-  g->tiles = g->row * rows;
-  g->span  = g->level[0] * ((1 << g->edge[0]) - 1) + g->level[1] * ((1 << g->edge[1]) - 1);
-  g->steps = g->points[0] + g->span;
-  s->hops  = ((extent[0] - 1) >> g->edge[0]) + rows - 1;
+  CutLines(g);
+  s->hops = ((extent[0] - 1) >> g->edge[0]) + ((g->points[2] - 1) >> g->edge[1]);
+  s->team = *g;
+  if (!HasTeams(s)) return;
+  s->team.edge[1]++;
+  CutLines(&s->team);
+}
+
+/* The levels and tiles of a stencil and a grid that are known, with lines along x; PETSC_FALSE if there are none. */
+PetscBool StencilTile(Stencil *s)
+{
+  if (!ChooseLevels(s)) return PETSC_FALSE;
+  ChooseTiles(s);
+  return PETSC_TRUE;
 }
 
 /* Why the kernels cannot do what they would have to, else nothing. */
@@ -222,8 +254,7 @@ static PetscErrorCode ChooseAxes(const Plan *plan, Stencil *s)
       for (int part = 0; part < 2; part++)
         for (int e = 0; e < SYNCILU_STRUCT_MOST; e++) other.point[part][e][c] = natural.point[part][e][from];
     }
-    if (!ChooseLevels(&other)) continue;
-    ChooseTiles(&other);
+    if (!StencilTile(&other)) continue;
     PetscCall(Limits(plan, &other));
     if (!k || (!other.why[0] && (s->why[0] || SYNCILU_STRUCT_AXIS * StencilTime(&other) < StencilTime(s)))) *s = other;
   }
@@ -601,12 +632,14 @@ double StencilLanes(const Stencil *s)
 PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
 {
   const SyncILULines *g         = &s->g;
-  char                holes[64] = "";
+  const int           tiles[]   = {1 << (s->team.edge[0] - g->edge[0]), 1 << (s->team.edge[1] - g->edge[1])};
+  char                holes[64] = "", teams[64] = "";
 
   PetscFunctionBegin;
   if (s->holes > 0.0) PetscCall(PetscSNPrintf(holes, sizeof(holes), ", %.0f of whose entries rows do not have", s->holes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart; stencil of %d points%s\n", 1 << g->edge[0],
-                                   1 << g->edge[1], g->points[0], g->stride[0], s->entries[0] + s->entries[1] + 1, holes));
+  if (tiles[0] * tiles[1] > 1) PetscCall(PetscSNPrintf(teams, sizeof(teams), ", %d x %d a block", tiles[0], tiles[1]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart%s; stencil of %d points%s\n", 1 << g->edge[0],
+                                   1 << g->edge[1], g->points[0], g->stride[0], teams, s->entries[0] + s->entries[1] + 1, holes));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d rows, %s\n", s->grid[0], s->grid[1], s->grid[2], s->origin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

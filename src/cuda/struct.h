@@ -9,8 +9,8 @@
 
 struct _Stencil {
   DeviceMemory memory;
-  char         why[128]; /* why rows cannot be taken line by line, else empty */
-  SyncILULines g;
+  char         why[128];                         /* why rows cannot be taken line by line, else empty */
+  SyncILULines g, team;                          /* in tiles, and in teams of tiles */
   int          entries[2];                       /* of a row of L and of U */
   signed char  point[2][SYNCILU_STRUCT_MOST][3]; /* of these, by ascending columns */
   int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */
@@ -21,10 +21,12 @@ struct _Stencil {
 };
 
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
-PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[][2]);
+PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[2][SYNCILU_STRUCT_LINES][2]);
 PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool *);
 PETSC_INTERN PetscErrorCode StencilReason(const Plan *, char[], size_t);
 PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);
+PETSC_INTERN PetscErrorCode StencilOrder(const SyncILULines *, int, int *);
+PETSC_INTERN PetscBool      StencilTile(Stencil *);
 PETSC_INTERN double         StencilTime(const Stencil *);
 PETSC_INTERN double         StencilLanes(const Stencil *);
 PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);

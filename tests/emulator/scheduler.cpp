@@ -200,12 +200,18 @@ struct Cluster {
   unsigned             alive = 0, arrived = 0; /* threads; arrived: at a barrier */
 };
 
+/* A barrier of a number: threads that have arrived, and how often it has been passed. */
+struct NamedBarrier {
+  unsigned arrived = 0, passed = 0;
+};
+
 struct Block {
   unsigned                    number;
   unsigned                    rank;
   Cluster                    *cluster;
   uint3                       index;          /* blockIdx */
   unsigned                    alive, arrived; /* threads; arrived: at a barrier */
+  NamedBarrier                named[16];      /* barriers of part of the threads */
   std::vector<Thread>         threads;
   std::vector<Warp>           warps;
   std::vector<SharedVariable> shared;
@@ -902,6 +908,27 @@ int meet_block(Barrier barrier, int value, Place place)
   complete_block(*t.warp->block);
   suspend();
   return (int)t.result;
+}
+
+/* Lanes come one by one, and poll: they are no operation of the warp. */
+void meet_threads(int number, int threads, Place place)
+{
+  Block &block = *current->warp->block;
+
+  if (number < 1 || number > 15) fail_here(place, "bar.sync: there is no barrier %d; that of the block is 0", number);
+  if (threads <= 0 || threads % WARP || (size_t)threads > block.threads.size()) fail_here(place, "bar.sync: %d threads are no warps of the block", threads);
+  NamedBarrier  &barrier = block.named[number];
+  const unsigned passed  = barrier.passed;
+  if (++barrier.arrived == (unsigned)threads) {
+    barrier.arrived = 0;
+    barrier.passed++;
+    changes++;
+    return;
+  }
+  do {
+    looks++;
+    give_way(place);
+  } while (barrier.passed == passed);
 }
 
 void meet_cluster(Place place)

@@ -202,6 +202,8 @@ class Ptx:
             return ""  # where it waits it meets the others
         if name == "barrier" and words[:2] == ["cluster", "wait"]:
             return "::emulator::meet_cluster(::emulator::here());"
+        if name == "bar" and words == ["sync"] and len(arguments) == 2:
+            return f"::emulator::meet_threads({self.operand(arguments[0], 's32')}, {self.operand(arguments[1], 's32')}, ::emulator::here());"
         if name == "mbarrier" or name == "cp":
             return self.asynchronous(".".join([name] + words), arguments, text)
         if name == "selp" and len(words) == 1 and words[0] in self.TYPES and len(arguments) == 4:
@@ -457,6 +459,7 @@ TRANSLATED = [
     ('asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(p));', "(int)(old + value)"),
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
     ('asm volatile("barrier.cluster.arrive.release.aligned;\\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");', "::emulator::meet_cluster("),
+    ('asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");', "::emulator::meet_threads((number), (threads), ::emulator::here())"),
     ('asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));', "(rank) = ::emulator::cluster_rank()"),
     ('asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(b), "r"(n) : "memory");', "::emulator::barrier_begin((void *)"),
     ('asm volatile("{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\nselp.s32 %0, 1, 0, p;\\n}" : "=r"(d) : "r"(b), "r"(q) : "memory");',

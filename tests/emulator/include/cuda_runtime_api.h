@@ -60,6 +60,7 @@ enum cudaMemPoolAttr {
 };
 
 enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount          = 16,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 

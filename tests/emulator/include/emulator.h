@@ -130,9 +130,10 @@ void     pause(Place);
 void     give_way(Place);
 void    *static_shared(const void *key, size_t bytes);
 void    *dynamic_shared();
-unsigned cluster_rank();                              /* of the block */
-void    *cluster_shared(const void *, unsigned rank); /* the same place in another block of the cluster */
-void     meet_cluster(Place);                         /* a barrier of the cluster */
+unsigned cluster_rank();                               /* of the block */
+void    *cluster_shared(const void *, unsigned rank);  /* the same place in another block of the cluster */
+void     meet_threads(int number, int threads, Place); /* a barrier of so many threads of the block */
+void     meet_cluster(Place);                          /* a barrier of the cluster */
 unsigned shared_address(const void *);
 void    *shared_pointer(unsigned);
 void     check_stream(cudaStream_t, const char *what); /* it exists */

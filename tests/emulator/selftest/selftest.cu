@@ -282,6 +282,40 @@ void test_barriers()
   }
 }
 
+/* Two warps of three hand numbers to each other, step by step, and meet after each; the third one has nothing to do with it. */
+__global__ void meeting_kernel(int steps, int *out)
+{
+  __shared__ int row[2][64];
+  const int      t = threadIdx.x;
+
+  if (t >= 64) return;
+  row[0][t] = t;
+  barrier_meet(3, 64);
+  for (int k = 0; k < steps; k++) {
+    row[(k + 1) % 2][t] = row[k % 2][(t + 33) % 64] + 1;
+    barrier_meet(3, 64);
+  }
+  out[t] = row[steps % 2][t];
+}
+
+void test_meeting()
+{
+  constexpr int steps = 9;
+  Array<int>    out(64, 0);
+
+  meeting_kernel<<<1, 96>>>(steps, out.data);
+  CALL(cudaGetLastError());
+  const std::vector<int> h = out.host();
+  for (int t = 0; t < 64; t++) CHECK(h[t] == (t + 33 * steps) % 64 + steps);
+}
+
+/* One warp never comes. */
+__global__ void missing_meeting(int *flag)
+{
+  if (threadIdx.x < 32) barrier_meet(1, 64);
+  flag[0] = 1;
+}
+
 /* A grid and blocks in three dimensions, and arguments converted as by a call. */
 __global__ void dimensions_kernel(long long add, double scale, long long *out)
 {
@@ -685,6 +719,7 @@ bool run_faulty(const char *name)
   RUN(behind_shared, 1, 32)
   RUN(arrival_too_many, 1, 32)
   RUN(missing_arrival, 1, 32)
+  RUN(missing_meeting, 1, 64)
   RUN(much_shared, 1, 32)
   if (!strcmp(name, "ended_block")) {
     Array<int> flag(8, 0);
@@ -744,6 +779,7 @@ int main(int argc, char **argv)
   test_blocks();
   test_addresses();
   test_barriers();
+  test_meeting();
   test_clusters();
   test_atomics();
   test_rest();
