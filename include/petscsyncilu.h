@@ -88,7 +88,7 @@ typedef enum {
 
    `SYNCILU_UPDATE_STRUCT` knows from the stencil which entries of two rows meet. It is for matrices that are
    solved by `SYNCILU_SOLVE_STRUCT`, into whose storage it writes; others are factored as auto would, and the
-   view gives the reason.
+   view gives the reason. With it several unknowns a point are rows of a line.
 
    `SYNCILU_UPDATE_PARILU` is the iteration of E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015), and of H.
    Anzt et al., IPDPS 2019, algorithm 1, see `PCSyncILUSetSweeps()`, and `SYNCILU_UPDATE_PARILUT` the one of
@@ -136,8 +136,8 @@ typedef enum {
 
    Values:
 +  SYNCILU_SOLVE_AUTO     - the library chooses: a warp a block in the ordering `MATORDERINGBMC`, which has no value of
-                            its own here, bsr where rows come in inodes, struct where they follow a grid, cluster
-                            where levels have few rows, else ell
+                            its own here, struct where rows or inodes follow a grid, bsr where rows come in other
+                            inodes, cluster where levels have few rows, else ell
 .  SYNCILU_SOLVE_CSR      - 32 lanes a row, from the factor on the pattern of L and U
 .  SYNCILU_SOLVE_MR       - rows of a level and size class share a warp, from CSR
 .  SYNCILU_SOLVE_HYB      - the same, from the 32 entries of each warp side by side; rows of more entries go on in
@@ -150,7 +150,8 @@ typedef enum {
 .  SYNCILU_SOLVE_BSR      - 8 to 32 lanes an inode, see `SYNCILU_UPDATE_BSR`, from the factor on the pattern of L and
                             U
 .  SYNCILU_SOLVE_STRUCT   - a lane a line of a grid in its natural order, 32 lines a block of threads, without
-                            column indices; needs compute capability 9.0
+                            column indices; with several unknowns a point, a lane for each; needs compute
+                            capability 9.0
 -  SYNCILU_SOLVE_JACOBI   - not exactly: by a fixed number of Jacobi sweeps, in which no row waits for another; on the
                             host too, see `PCSyncILUSetSolveSweeps()`
 
@@ -167,8 +168,10 @@ typedef enum {
    with one and two levels of fill. Rows may have holes, such as those of a Dirichlet boundary, and triangles
    on a grid, whose squares are cut either way: what a row lacks is computed with as zero, so that an infinite
    number spreads to all rows of a stencil. The grid is the one that was given (`PCSyncILUSetGrid()`), or the
-   `DMDA`'s of the matrix; else it is found in the pattern, from the longest row. Unknowns of a point are rows
-   of a line, if these are no more than 13 entries. Periodic directions, other orderings and what reaches back
+   `DMDA`'s of the matrix; else it is found in the pattern, from the longest row. With 2 to 8 unknowns a point the
+   entries are dense blocks, at most 13 of L and of U; they are stored times the inverse of the triangle on the
+   diagonal, which is the same preconditioner up to rounding. Where blocks are not full the unknowns are rows
+   of a line, if these have no more than 13 entries. Periodic directions, other orderings and what reaches back
    more than 8 levels are refused with the reason. The tasks are those of H. Luo et al., StructILU, ICS 2025,
    section 4.1, with lines along x instead of z.
 

@@ -20,10 +20,26 @@ __device__ __forceinline__ void barrier_begin(Barrier *b, int arrivals)
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals) : "memory");
 }
 
+/*
+   An address in shared memory that the compiler does not compute again and again: where a step takes as long as its
+   instructions, these are too many.
+*/
+__device__ __forceinline__ unsigned fixed_address(const void *p)
+{
+  unsigned address;
+  asm volatile("mov.u32 %0, %1;" : "=r"(address) : "r"(shared_address(p)));
+  return address;
+}
+
 /* One arrival, with what the thread did before. */
+__device__ __forceinline__ void barrier_arrive(unsigned b)
+{
+  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(b) : "memory");
+}
+
 __device__ __forceinline__ void barrier_arrive(Barrier *b)
 {
-  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(shared_address(b)) : "memory");
+  barrier_arrive(shared_address(b));
 }
 
 /* One arrival, once the thread's copy_if() before it have come. */
@@ -39,14 +55,35 @@ __device__ __forceinline__ void barrier_expect(Barrier *b, int bytes)
 }
 
 /* Whether the phase has ended; may wait a little for it. */
-__device__ __forceinline__ bool barrier_try(Barrier *b, int parity)
+__device__ __forceinline__ bool barrier_try(unsigned b, int parity)
 {
   int done;
   asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.s32 %0, 1, 0, p;\n}"
                : "=r"(done)
-               : "r"(shared_address(b)), "r"(parity)
+               : "r"(b), "r"(parity)
                : "memory");
   return done;
+}
+
+__device__ __forceinline__ bool barrier_try(Barrier *b, int parity)
+{
+  return barrier_try(shared_address(b), parity);
+}
+
+/* The same at once. */
+__device__ __forceinline__ bool barrier_test(unsigned b, int parity)
+{
+  int done;
+  asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.s32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(b), "r"(parity)
+               : "memory");
+  return done;
+}
+
+__device__ __forceinline__ void barrier_wait(unsigned b, int parity)
+{
+  while (!barrier_try(b, parity)) { }
 }
 
 __device__ __forceinline__ void barrier_wait(Barrier *b, int parity)

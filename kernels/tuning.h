@@ -312,6 +312,17 @@
 #define SYNCILU_STRUCT_FETCH 3
 #define SYNCILU_STRUCT_CACHE (56 << 10)
 
+/*
+   Points with several unknowns: nanoseconds from step to step of a tile, and those for each number that a lane reads in
+   it; and nanoseconds from level to level by inodes, of few unknowns and of many, from how many on. On an H200 a
+   step takes 0.43 us with 2 unknowns and 7 points, 0.46 with 4 and 5, 0.63 with 5 and 7, 1.1 with 3 and 27 and with 8 and 7.
+*/
+#define SYNCILU_STRUCT_BLOCKS_STEP   250.0
+#define SYNCILU_STRUCT_BLOCKS_NUMBER 22.0
+#define SYNCILU_STRUCT_BLOCKS_FEW    740.0
+#define SYNCILU_STRUCT_BLOCKS_MANY   1250.0
+#define SYNCILU_STRUCT_BLOCKS_FROM   5
+
 /* Warps of a block that factors along lines, each of which has two. */
 #define SYNCILU_STRUCT_FACTOR_WARPS 8
 

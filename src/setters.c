@@ -499,9 +499,9 @@ MAT_GETTER(Analysis, SyncILUAnalysis)
    Level: advanced
 
    Note:
-   Takes effect at the next symbolic phase. Auto takes bsr where successive rows come in groups of one pattern
-   and have 12 entries or more in the mean and no more than 1024, struct where the rows are those of a stencil
-   on a grid, cluster where levels are narrow and the device has clusters, and else ell; the view gives the
+   Takes effect at the next symbolic phase. Auto takes struct where the rows, or groups of successive rows of
+   one pattern, are those of a stencil on a grid, bsr where other rows come in such groups
+   and have 12 entries or more in the mean and no more than 1024, cluster where levels are narrow and the device has clusters, and else ell; the view gives the
    reason. On the host a thread takes a row, whatever is asked for, and the view says so; but for jacobi, the
    only strategy that is not exact, which the host has too. Neither auto nor -pc_syncilu_tune takes jacobi.
 

@@ -71,6 +71,8 @@ static const CaseLine small[] = {
   {"5pt:13x7",         0,    NATURAL, 1, 0.9, NULL,      1, 1, 0, ORDER_LINES,  "auto/struct/auto",                                             NULL},
   {"elasticity:6x5x4", 0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_POINTS, ONE_TILED,                                                      NULL},
   {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
+  {"blocks:4x3x3",     0,    NATURAL, 0, 0.9, NULL,      2, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
+  {"elasticity:4x3x3", 0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
   {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE_TILED,                                                      NULL},
   {"classes",          300,  NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/*/asap auto/*/none",                                      NULL}
 };
@@ -119,49 +121,52 @@ static const CaseLine main_lines[] = {
    has fewer rows than the others.
 */
 static const CaseLine tiles[] = {
-  {GRIDS,                                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    SIZES_TILED       },
-  {GRIDS,                                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    "auto/ell/auto/*" },
-  {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          SIZES             },
-  {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    SIZES_TILED       },
-  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
-  {"5pt:13x7",                                 0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,    SIZES_TILED       },
-  {"5pt:13x7",                                 0, NATURAL, 0, 0.9, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
-  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    SIZES_TILED       },
-  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
-  {"27pt:6x5x4",                               0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,    SIZES_TILED       },
-  {"27pt:6x5x4",                               0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
-  {"27pt:6x5x4",                               0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          SIZES             },
-  {"27pt:37x29x1",                             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
-  {"27pt:37x29x1",                             0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
-  {POINTS,                                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,    "*/ell/auto/*"    },
-  {POINTS,                                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,    NULL              },
-  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_INODES, EACH,          SIZES             },
-  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_INODES, EACH,          NULL              },
-  {"elasticity:6x5x4",                         0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,          SIZES             },
-  {"elasticity:5x6x7",                         0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          SIZES             },
-  {"random:3000",                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,          "auto/auto/auto/*"},
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,    "auto/ell/auto/*" },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,    NULL              },
-  {"tridiagonal:5000",                         0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,    NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_CHAINS, EACH_TILED,    NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_ROWS,   EACH,          NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "2e-4:2e-4", 2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"bidiagonal:5000",                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    "auto/ell/auto/*" },
-  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, "1e-4:0.1",  2, 2, 0,  ORDER_ANY,    EACH,          NULL              },
-  {"7pt:21x13x9 5pt:70x35",                    0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,     NULL              },
-  {"7pt:20x13x9 5pt:70x35",                    0, NATURAL, 2, 0.9, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,     NULL              },
-  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
-  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,     NULL              },
-  {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,    NULL              },
-  {"27pt:23x27x19",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,    NULL              },
-  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    LINES,         NULL              },
-  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    LINES,         NULL              },
-  {"15pt:7x5x9 27pt:6x5x4",                    0, NATURAL, 0, 0.0, "0.1:0.2",   2, 2, 0,  ORDER_ANY,    LINES,         NULL              },
-  {"band:1001",                                0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,    SIZES_TILED       },
-  {"band:1001",                                0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,    NULL              },
-  {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000", 0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto", NULL              }
+  {GRIDS,                                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
+  {GRIDS,                                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         "auto/ell/auto/*" },
+  {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
+  {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
+  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"5pt:13x7",                                 0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
+  {"5pt:13x7",                                 0, NATURAL, 0, 0.9, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         SIZES_TILED       },
+  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
+  {"27pt:6x5x4",                               0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         SIZES_TILED       },
+  {"27pt:6x5x4",                               0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
+  {"27pt:6x5x4",                               0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
+  {"27pt:37x29x1",                             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
+  {"27pt:37x29x1",                             0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
+  {POINTS,                                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,                         "*/ell/auto/*"    },
+  {POINTS,                                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,                         NULL              },
+  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_INODES, EACH,                               SIZES             },
+  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_INODES, EACH,                               NULL              },
+  {POINTS " blocks:5x4x3 blocks:9x11x7",       0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
+  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_GRID,   "list/struct/auto bsr/struct/auto", NULL              },
+  {"blocks:5x4x3",                             0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
+  {"elasticity:6x5x4",                         0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,                               SIZES             },
+  {"elasticity:5x6x7",                         0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
+  {"random:3000",                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,                               "auto/auto/auto/*"},
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         "auto/ell/auto/*" },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
+  {"tridiagonal:5000",                         0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_ROWS,   EACH,                               NULL              },
+  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "2e-4:2e-4", 2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"bidiagonal:5000",                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
+  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, "1e-4:0.1",  2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"7pt:21x13x9 5pt:70x35",                    0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,                          NULL              },
+  {"7pt:20x13x9 5pt:70x35",                    0, NATURAL, 2, 0.9, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,                          NULL              },
+  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,                          NULL              },
+  {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"27pt:23x27x19",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
+  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {"15pt:7x5x9 27pt:6x5x4",                    0, NATURAL, 0, 0.0, "0.1:0.2",   2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {"band:1001",                                0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         SIZES_TILED       },
+  {"band:1001",                                0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         NULL              },
+  {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000", 0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto",                      NULL              }
 };
 
 /* Numbers that are none, for tests/cuda_hang: what is solved in tiles, and every other way. */
@@ -186,10 +191,13 @@ static const CaseLine values[] = {
   {"denserow",    1100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
   {"tridiagonal", 2203, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_CHAINS, EACH_TILED, NULL},
   {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
+  {"blocks",      500,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,  NULL},
+  {"elasticity",  648,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,  NULL},
   {STENCILS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,      NULL}
 };
 static const CaseLine values_small[] = {
   {"blocks:2x2x1",  0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"blocks:3x3x1",  0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
   {"7pt_random",    27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"arrow",         35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"classes",       100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
@@ -271,7 +279,8 @@ static const struct {
   {"row blocks of a point",  "by level of row blocks of 3 ", ", those of a point"},
   {"parts of chains",        "by level of row blocks of ",   ", parts of chains" },
   {"rows of one pattern",    "",                             ""                  },
-  {"lines of a grid",        "by tiles of ",                 " lines of "        }
+  {"lines of a grid",        "by tiles of ",                 " lines of "        },
+  {"lines of points",        "by tiles of ",                 " points, which are"}
 };
 
 const char *CaseOrderName(RowOrder order)
@@ -288,7 +297,8 @@ PetscBool CaseOrderIs(RowOrder order, const char *view)
   (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(value, "\n"), value);
   /* on a device that has clusters, where levels have very few rows */
   if (order == ORDER_INODES && CheckViewSays(view, "solve", "cluster")) return PETSC_TRUE;
-  if (order == ORDER_LINES && strstr(view, "struct is asked for, but the device")) return PETSC_TRUE;
+  if (order == ORDER_INODES && CheckViewSays(view, "solve", "struct") && CheckViewValue(view, "inodes")) order = ORDER_GRID;
+  if ((order == ORDER_LINES || order == ORDER_GRID) && strstr(view, "struct is asked for, but the device")) return PETSC_TRUE;
   if (order == ORDER_INODES && !(CheckViewSays(view, "solve", "bsr") && CheckViewValue(view, "inodes"))) return PETSC_FALSE;
   if (order == ORDER_ROWS) return (PetscBool) !!strncmp(line, "by level of ", strlen("by level of "));
   return (PetscBool)(!strncmp(line, orders[order].begins, strlen(orders[order].begins)) && strstr(line, orders[order].has));

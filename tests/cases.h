@@ -20,7 +20,8 @@ typedef enum {
   ORDER_POINTS, /* those of a point with three unknowns */
   ORDER_CHAINS, /* parts of chains */
   ORDER_INODES, /* successive rows of one pattern together */
-  ORDER_LINES   /* lines of a grid */
+  ORDER_LINES,  /* lines of a grid */
+  ORDER_GRID    /* likewise, of points with several unknowns */
 } RowOrder;
 
 /*

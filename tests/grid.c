@@ -105,76 +105,76 @@ static PetscErrorCode TestOrigins(void)
     {{{20, 12, 8}, 1, PETSC_FALSE, PETSC_FALSE},
      {20, 12, 8, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "grid: 20 x 12 x 8 rows, of the DM",              "grid: 20 x 12 x 8 rows, found in the pattern",
-     "grid: 20 x 12 x 8 rows, as given"              },
+     "grid: 20 x 12 x 8 rows, of the DM",                 "grid: 20 x 12 x 8 rows, found in the pattern",
+     "grid: 20 x 12 x 8 rows, as given"                },
     {{{9, 7, 5}, 1, PETSC_TRUE, PETSC_FALSE},
      {9, 7, 5, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "stencil of 27 points\n",                         "grid: 9 x 7 x 5 rows, found",
-     "grid: 9 x 7 x 5 rows, as given"                },
+     "stencil of 27 points\n",                            "grid: 9 x 7 x 5 rows, found",
+     "grid: 9 x 7 x 5 rows, as given"                  },
     {{{20, 12, 1}, 1, PETSC_FALSE, PETSC_FALSE},
      {20, 12, 1, 1},
      SYNCILU_SOLVE_STRUCT, "-pc_factor_levels 1",
-     "stencil of 7 points\n",                          "grid: 20 x 12 x 1 rows, found",
-     "grid: 20 x 12 x 1 rows, as given"              },
+     "stencil of 7 points\n",                             "grid: 20 x 12 x 1 rows, found",
+     "grid: 20 x 12 x 1 rows, as given"                },
     {{{12, 9, 8}, 1, PETSC_FALSE, PETSC_FALSE},
      {12, 9, 8, 1},
      SYNCILU_SOLVE_STRUCT, "-pc_factor_levels 1 -pc_syncilu_symmetric -pc_syncilu_check",
-     "stencil of 13 points\n",                         "grid: 12 x 9 x 8 rows, found",
-     "grid: 12 x 9 x 8 rows, as given"               },
+     "stencil of 13 points\n",                            "grid: 12 x 9 x 8 rows, found",
+     "grid: 12 x 9 x 8 rows, as given"                 },
  /* lines too short for a search: points at their ends are as far as neighbours are */
     {{{2, 40, 9}, 1, PETSC_FALSE, PETSC_FALSE},
      {2, 40, 9, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "grid: 2 x 40 x 9 rows, of the DM",               "",
-     "grid: 2 x 40 x 9 rows, as given"               },
+     "grid: 2 x 40 x 9 rows, of the DM",                  "",
+     "grid: 2 x 40 x 9 rows, as given"                 },
     {{{2, 3, 30}, 1, PETSC_TRUE, PETSC_FALSE},
      {2, 3, 30, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "grid: 2 x 3 x 30 rows, of the DM",               "",
-     "grid: 2 x 3 x 30 rows, as given"               },
+     "grid: 2 x 3 x 30 rows, of the DM",                  "",
+     "grid: 2 x 3 x 30 rows, as given"                 },
     {{{50, 1, 1}, 1, PETSC_FALSE, PETSC_FALSE},
      {50, 1, 1, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "grid: 50 x 1 x 1 rows, of the DM",               "grid: 50 x 1 x 1 rows, found",
-     "as given"                                      },
- /* unknowns of a point, as rows of longer lines, if there are few enough entries */
+     "grid: 50 x 1 x 1 rows, of the DM",                  "grid: 50 x 1 x 1 rows, found",
+     "as given"                                        },
+ /* unknowns of a point */
     {{{12, 10, 1}, 2, PETSC_FALSE, PETSC_FALSE},
      {12, 10, 1, 2},
      SYNCILU_SOLVE_STRUCT, "",
-     "grid: 24 x 10 x 1 rows, of the DM",              "",
-     "grid: 24 x 10 x 1 rows, as given"              },
+     "grid: 12 x 10 x 1 points of 2 unknowns, of the DM", "grid: 12 x 10 x 1 points of 2 unknowns, found",
+     "grid: 12 x 10 x 1 points of 2 unknowns, as given"},
     {{{9, 5, 4}, 2, PETSC_FALSE, PETSC_FALSE},
      {9, 5, 4, 2},
      SYNCILU_SOLVE_STRUCT, "",
-     "grid: 18 x 5 x 4 rows, of the DM",               "",
-     "grid: 18 x 5 x 4 rows, as given"               },
+     "grid: 9 x 5 x 4 points of 2 unknowns, of the DM",   "grid: 9 x 5 x 4 points of 2 unknowns, found",
+     "grid: 9 x 5 x 4 points of 2 unknowns, as given"  },
     {{{9, 5, 4}, 4, PETSC_FALSE, PETSC_FALSE},
      {9, 5, 4, 4},
      SYNCILU_SOLVE_STRUCT, "",
-     "struct is asked for, but a row has ",            "struct is asked for, but a row has ",
-     "struct is asked for, but a row has "           },
+     "stencil of 7 points\n",                             "grid: 9 x 5 x 4 points of 4 unknowns, found",
+     "grid: 9 x 5 x 4 points of 4 unknowns, as given"  },
     {{{12, 10, 1}, 1, PETSC_FALSE, PETSC_TRUE},
      {12, 10, 1, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "the grid of 12 x 10 x 1 is periodic in x and y", "the grid of 12 x 10 x 1 is periodic in x and y",
-     "the grid of 12 x 10 x 1 is periodic in x and y"},
+     "the grid of 12 x 10 x 1 is periodic in x and y",    "the grid of 12 x 10 x 1 is periodic in x and y",
+     "the grid of 12 x 10 x 1 is periodic in x and y"  },
     {{{12, 10, 11}, 1, PETSC_FALSE, PETSC_TRUE},
      {12, 10, 11, 1},
      SYNCILU_SOLVE_STRUCT, "",
-     "is periodic in x, y and z",                      "is periodic in x, y and z",
-     "is periodic in x, y and z"                     },
+     "is periodic in x, y and z",                         "is periodic in x, y and z",
+     "is periodic in x, y and z"                       },
     {{{12, 10, 1}, 1, PETSC_FALSE, PETSC_FALSE},
      {12, 10, 1, 1},
      SYNCILU_SOLVE_STRUCT, "-pc_factor_mat_ordering_type rcm",
-     "is for the natural order",                       "is for the natural order",
-     "is for the natural order"                      },
+     "is for the natural order",                          "is for the natural order",
+     "is for the natural order"                        },
  /* another strategy finds its tiles */
     {{{40, 30, 1}, 1, PETSC_FALSE, PETSC_FALSE},
      {40, 30, 1, 1},
      SYNCILU_SOLVE_ELL,    "",
-     "by level of tiles of ",                          "by level of tiles of ",
-     "by level of tiles of "                         }
+     "by level of tiles of ",                             "by level of tiles of ",
+     "by level of tiles of "                           }
   };
   char *text;
 
@@ -197,6 +197,113 @@ static PetscErrorCode TestOrigins(void)
     PetscCall(MatDestroy(&A));
     PetscCall(DMDestroy(&da));
   }
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose, and of
+   several right-hand sides, against the host's, and bit for bit the same a second time. Sizes leave tiles incomplete,
+   and some have more steps or unknowns than the kernels hold at a time.
+*/
+static PetscErrorCode TestPoints(void)
+{
+  const struct {
+    Shape       s;
+    const char *options;
+  } tests[] = {
+    {{{7, 6, 5}, 2, PETSC_FALSE, PETSC_FALSE},   ""                             },
+    {{{7, 6, 5}, 3, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_relax 0.9"        },
+    {{{6, 5, 7}, 4, PETSC_FALSE, PETSC_FALSE},   ""                             },
+    {{{5, 4, 3}, 5, PETSC_TRUE, PETSC_FALSE},    ""                             },
+    {{{4, 5, 3}, 6, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_update list"      },
+    {{{4, 3, 5}, 7, PETSC_FALSE, PETSC_FALSE},   ""                             },
+    {{{3, 4, 5}, 8, PETSC_TRUE, PETSC_FALSE},    ""                             },
+    {{{31, 22, 1}, 4, PETSC_FALSE, PETSC_FALSE}, ""                             },
+    {{{40, 9, 1}, 2, PETSC_TRUE, PETSC_FALSE},   ""                             },
+    {{{9, 70, 1}, 3, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1"          },
+    {{{60, 1, 1}, 5, PETSC_FALSE, PETSC_FALSE},  ""                             },
+    {{{13, 11, 12}, 2, PETSC_TRUE, PETSC_FALSE}, "-pc_factor_shift_type nonzero"}
+  };
+  const PetscInt columns = 5;
+  PetscRandom    rand;
+  char          *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); k++) {
+    const char  *options = tests[k].options;
+    PetscOptions db;
+    DM           da;
+    Mat          A, B, X[2], difference;
+    Vec          b, x[2][2];
+    PC           pc[2];
+    PetscInt     n;
+    PetscBool    same;
+    PetscReal    norm[2];
+
+    PetscCall(Create(PETSC_COMM_SELF, &tests[k].s, &da, &A));
+    PetscCall(GenerateValues(A, rand));
+    PetscCall(MatCreateVecs(A, &b, NULL));
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(VecGetSize(b, &n));
+    PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, columns, NULL, &B));
+    PetscCall(MatSetRandom(B, rand));
+    PetscCall(PetscOptionsCreate(&db));
+    PetscCall(PetscOptionsInsertString(db, options));
+    PetscCall(PetscOptionsPush(db));
+    for (int d = 0; d < 2; d++) {
+      PetscCall(PreconditionerCreate(A, d ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[d]));
+      PetscCall(PCSetFromOptions(pc[d]));
+      if (d) PetscCall(PCSyncILUSetSolve(pc[d], SYNCILU_SOLVE_STRUCT));
+      PetscCall(PCSetUp(pc[d]));
+      PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X[d]));
+      for (int t = 0; t < 2; t++) PetscCall(VecDuplicate(b, &x[d][t]));
+    }
+    PetscCall(CheckView((PetscObject)pc[1], PETSC_VIEWER_DEFAULT, text, 20000));
+    CHECK(strstr(text, "solve: struct") && strstr(text, " unknowns, of the DM"), "%zu:\n%s", k, text);
+    for (int time = 0; time < 2; time++) {
+      for (int d = 0; d < 2; d++) {
+        PetscCall(PCApply(pc[d], b, x[d][0]));
+        PetscCall(PCApplyTranspose(pc[d], b, x[d][1]));
+        PetscCall(PCMatApply(pc[d], B, X[d]));
+      }
+      for (int t = 0; t < 2; t++) {
+        PetscReal apart;
+
+        PetscCall(CheckDifference(x[1][t], x[0][t], &apart));
+        CHECK(apart < 1e-12, "%zu, transposed %d: the solution is %g from the host's", k, t, (double)apart);
+      }
+      PetscCall(MatDuplicate(X[0], MAT_COPY_VALUES, &difference));
+      PetscCall(MatNorm(difference, NORM_FROBENIUS, &norm[0]));
+      PetscCall(MatAXPY(difference, -1.0, X[1], SAME_NONZERO_PATTERN));
+      PetscCall(MatNorm(difference, NORM_FROBENIUS, &norm[1]));
+      CHECK(norm[1] < 1e-12 * norm[0], "%zu: solutions are %g from the host's", k, (double)(norm[1] / norm[0]));
+      PetscCall(MatDestroy(&difference));
+    }
+    for (int t = 0; t < 2; t++) { /* on the device, a second time into vectors of the host's solutions */
+      if (t) PetscCall(PCApplyTranspose(pc[1], b, x[0][t]));
+      else PetscCall(PCApply(pc[1], b, x[0][t]));
+      PetscCall(VecEqual(x[0][t], x[1][t], &same));
+      CHECK(same, "%zu, transposed %d: another solution at another time", k, t);
+    }
+    PetscCall(PCMatApply(pc[1], B, X[0]));
+    PetscCall(MatEqual(X[0], X[1], &same));
+    CHECK(same, "%zu: other solutions at another time", k);
+    for (int d = 0; d < 2; d++) {
+      PetscCall(PCDestroy(&pc[d]));
+      PetscCall(MatDestroy(&X[d]));
+      for (int t = 0; t < 2; t++) PetscCall(VecDestroy(&x[d][t]));
+    }
+    PetscCall(PetscOptionsPop());
+    PetscCall(PetscOptionsDestroy(&db));
+    PetscCall(MatDestroy(&B));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscRandomDestroy(&rand));
   PetscCall(PetscFree(text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -393,6 +500,7 @@ int main(int argc, char **argv)
     PetscCall(TestRefused(device));
     if (device) {
       PetscCall(TestOrigins());
+      PetscCall(TestPoints());
       PetscCall(TestUnlike());
       PetscCall(TestOtherDMs());
     }

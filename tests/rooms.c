@@ -174,7 +174,7 @@ static PetscErrorCode TestTriangles(const Case *c, const char *name, const Solve
       PetscCall(DeviceReadBack(room.plan.stream, row, t[part].order.row, (size_t)(n / size) * sizeof(int)));
       for (PetscInt q = n - 1; q >= 0; q--) row[q] = (int)(row[q / size] * size + (part == PART_L || part == PART_UT ? q % size : size - 1 - q % size));
       CheckOrder(row, n, ptr[part], col[part], position, what);
-    } else CHECK(t[part].order.blocks || t[part].order.lines, "%s: no order", what);
+    } else CHECK(t[part].order.blocks || t[part].order.lines || t[part].order.points, "%s: no order", what);
     if (part >= 2 && !ops->transposes) { /* a transpose is sorted as it is made here */
       PetscInt same = 0;
       int     *got, m = (int)ptr[part][n];

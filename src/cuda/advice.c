@@ -9,6 +9,7 @@ static int ChainLevels(const Plan *plan, const Triangle *t, int k)
 {
   if (t->order.blocks) return plan->colors;
   if (t->order.lines) return plan->stencil->levels;
+  if (t->order.points) return plan->inodes->stencil->levels;
   if (t->order.inodes) return plan->inodes->levels[k];
   return plan->tiled ? plan->tile_levels[k] : plan->levels[k];
 }
@@ -28,6 +29,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
     const int    levels = ChainLevels(plan, t[k], k);
 
     if (t[k]->order.lines) time += StencilTime(plan->stencil);
+    else if (t[k]->order.points) time += StencilTime(plan->inodes->stencil);
     else if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * TileTime(&plan->tiling);
     else time += levels * hop;
@@ -117,7 +119,7 @@ PetscErrorCode AdviseOrdering(const Plan *plan, const Triangle *L, const Triangl
 
   PetscFunctionBegin;
   advice[0] = 0;
-  if (plan->tiled || plan->block || L->order.lines || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->tiled || plan->block || L->order.lines || L->order.points || L->order.numerical) PetscFunctionReturn(PETSC_SUCCESS);
   if (FewPay((double)plan->pattern.n, (double)plan->nnz, ChainTime(plan, L, U), ms)) {
     PetscCall(
       PetscSNPrintf(advice, len,

@@ -154,6 +154,7 @@ struct _Plan {
   /* bytes of plan.memory that a pattern from elsewhere than the matrix takes */
   PetscInt64   copied;
   int          inode;           /* rows of an inode (kernels/inodes.h); 1: rows come in no groups */
+  int          unknowns;        /* 0; else the pattern is that of the inodes of another plan, with so many rows each */
   Plan        *inodes;          /* the pattern of the inodes, once a strategy wants it; its arrays are in plan.memory */
   DeviceMemory memory, scratch; /* scratch: until the present step of planning ends */
   char         unfit[160];      /* why planning ended, else empty */
@@ -234,6 +235,7 @@ typedef struct {
   PetscBool     blocks;     /* by block of the ordering bmc, and without `row`: the rows of a block wait for each other */
   PetscBool     inodes;     /* of inodes, not rows */
   PetscBool     lines;      /* by tiles of lines of a grid, and without `row`: x is by tiles */
+  PetscBool     points;     /* the same of points whose unknowns are the rows of an inode */
 } Order;
 
 PETSC_INTERN PetscErrorCode PlanFindLevels(Plan *, SyncILUDevicePattern, double, PetscBool, PetscBool, int *[2], int[2]);

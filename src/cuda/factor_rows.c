@@ -16,7 +16,7 @@ static PetscBool Late(const Factorization *f)
   const Order *U    = &f->U->order;
 
   if (!f->narrow || plan->counts.longest_row <= plan->counts.longest_listed || plan->settings->analysis != SYNCILU_ANALYSIS_AUTO) return PETSC_FALSE;
-  return (PetscBool)(plan->symmetric && !plan->reversed && U->row && !U->tiles && !U->blocks && !U->inodes && !U->lines && !U->numerical);
+  return (PetscBool)(plan->symmetric && !plan->reversed && U->row && !U->tiles && !U->blocks && !U->inodes && !U->lines && !U->points && !U->numerical);
 }
 
 /*
@@ -64,7 +64,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
   int  *level, levels;
 
   PetscFunctionBegin;
-  if (f->L->order.tiles || f->L->order.blocks || f->L->order.inodes || f->L->order.lines) {
+  if (f->L->order.tiles || f->L->order.blocks || f->L->order.inodes || f->L->order.lines || f->L->order.points) {
     int bits = 0;
 
     if (f->L->order.lines) PlanCall(StencilLevels(plan, &level, &levels));

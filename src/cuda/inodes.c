@@ -46,6 +46,7 @@ PetscErrorCode PlanInodes(Plan *plan)
   inodes->stream             = plan->stream;
   inodes->ticket             = plan->ticket;
   inodes->widths             = diag + n;
+  inodes->unknowns           = b;
   inodes->nnz                = (int)nnz;
   inodes->pattern.n          = (int)n;
   inodes->pattern.ptr        = ptr;

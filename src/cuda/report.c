@@ -122,7 +122,7 @@ PetscErrorCode View_CUDA(SyncILUEngine e, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "inodes: %d of %d successive rows with one pattern; levels of inodes: L %d, U %d\n", d->plan.inodes->pattern.n,
                                      d->plan.inode, d->plan.inodes->levels[0], d->plan.inodes->levels[1]));
   if (d->plan.tiled) PetscCall(TilesView(&d->plan, viewer));
-  else if (L->order.lines) PetscCall(StencilView(d->plan.stencil, viewer));
+  else if (L->order.lines || L->order.points) PetscCall(StencilView(L->order.points ? d->plan.inodes->stencil : d->plan.stencil, viewer));
   else if (L->order.blocks) PetscCall(PetscViewerASCIIPrintf(viewer, "order: by block, a warp each\n"));
   else {
     const Plan *plan = L->order.inodes ? d->plan.inodes : &d->plan;

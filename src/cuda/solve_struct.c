@@ -14,10 +14,10 @@ static void Before(const SyncILUDeviceStruct *m, int e, signed char d[3])
 /* The lines beside a team that its rows depend on; and the lanes of a tile that others depend on, if it is a team by itself. */
 static void Beside(SyncILUDeviceStruct *m, SyncILUTeams *t, signed char line[][2])
 {
-  const int   width = 1 << t->g.edge[0], height = 1 << t->g.edge[1], columns = width + m->reach[0];
+  const int   width = 1 << t->g.edge[0], height = 1 << t->g.edge[1], columns = width + m->reach[0], lanes = width * height;
   signed char needed[SYNCILU_STRUCT_CELLS] = {0};
 
-  for (int l = 0; l < width * height; l++) {
+  for (int l = 0; l < lanes; l++) {
     for (int e = 0; e < m->points; e++) {
       signed char d[3];
       int         v, w;
@@ -38,7 +38,7 @@ static void Beside(SyncILUDeviceStruct *m, SyncILUTeams *t, signed char line[][2
         line[t->lines][1] = (signed char)w;
       }
       t->lines++;
-      if (t == &m->one) m->exported |= 1u << (m->down ? 31 - there[1] * width - there[0] : there[1] * width + there[0]);
+      if (t == &m->one) m->exported |= 1u << (m->down ? lanes - 1 - there[1] * width - there[0] : there[1] * width + there[0]);
     }
   }
 }
@@ -100,7 +100,7 @@ PetscErrorCode StencilOrder(const SyncILULines *g, int down, int *order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SortTiles(Triangle *t, const SyncILULines *g, int down, const int **tiles)
+PetscErrorCode StencilSortTiles(Triangle *t, const SyncILULines *g, int down, const int **tiles)
 {
   Plan *plan = t->plan;
   int  *order, *sorted;
@@ -136,7 +136,7 @@ void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed
     m->height   = PetscMax(m->height, StencilBefore(&s->g, d));
   }
   Team(m, &s->g, &m->one, line[0]);
-  m->entries = SyncILUStructEntries(m->points, m->one.lines, m->one.cells);
+  m->entries = s->unknowns > 1 ? m->points : SyncILUStructEntries(m->points, m->one.lines, m->one.cells);
   Team(m, &s->team, &m->team, line[1]);
   Entries(m);
 }
@@ -191,8 +191,8 @@ static PetscErrorCode Create_Struct(Triangle *t)
   PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
   m->one.line  = (const signed char(*)[2])lines;
   m->team.line = (const signed char(*)[2])(lines + SYNCILU_STRUCT_LINES);
-  PlanCall(SortTiles(t, &m->g, m->down, &m->one.order));
-  PlanCall(SortTiles(t, &m->team.g, m->down, &m->team.order));
+  PlanCall(StencilSortTiles(t, &m->g, m->down, &m->one.order));
+  PlanCall(StencilSortTiles(t, &m->team.g, m->down, &m->team.order));
   t->room = (size_t)32 * (size_t)m->g.tiles * (size_t)m->g.steps;
   bytes   = t->room * (size_t)(m->entries + m->scaled) * plan->size;
   PlanCall(PlanAlloc(plan, &t->memory, bytes, &m->val));

@@ -4,20 +4,12 @@
 #include "struct.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,
-  SyncILUSolveBlocksOps, SyncILUSolveBsrOps, SyncILUSolveStructOps, SyncILUSolveJacobiOps;
+  SyncILUSolveBlocksOps, SyncILUSolveBsrOps, SyncILUSolveStructOps, SyncILUSolveStructBlocksOps, SyncILUSolveJacobiOps;
 
 /* In the order in which auto tries them. One of type SYNCILU_SOLVE_AUTO has no option value. */
-const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,
-                                             &SyncILUSolveEllOps,
-                                             &SyncILUSolveCsrOps,
-                                             &SyncILUSolveMrOps,
-                                             &SyncILUSolveHybOps,
-                                             &SyncILUSolveLevelsetOps,
-                                             &SyncILUSolveClusterOps,
-                                             &SyncILUSolveBsrOps,
-                                             &SyncILUSolveStructOps,
-                                             &SyncILUSolveJacobiOps,
-                                             NULL};
+const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,       &SyncILUSolveEllOps,      &SyncILUSolveCsrOps,     &SyncILUSolveMrOps,
+                                             &SyncILUSolveHybOps,          &SyncILUSolveLevelsetOps, &SyncILUSolveClusterOps, &SyncILUSolveBsrOps,
+                                             &SyncILUSolveStructBlocksOps, &SyncILUSolveStructOps,   &SyncILUSolveJacobiOps,  NULL};
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorBlocksOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps,
   SyncILUFactorSharedOps, SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps,
@@ -64,13 +56,15 @@ PetscErrorCode Fits_CUDA(SyncILUEngine e, SyncILUSolve solve, char why[], size_t
 
   PetscFunctionBegin;
   PetscCall(PlanEnter(plan, &before));
-  for (int s = 0; SyncILUCUDASolves[s]; s++) {
-    if (SyncILUCUDASolves[s]->type == solve) PetscCall(SolveFits(plan, SyncILUCUDASolves[s], why, len));
+  for (int s = 0, tried = 0; SyncILUCUDASolves[s]; s++) { /* one of that type is enough */
+    if (SyncILUCUDASolves[s]->type != solve || (tried++ && !why[0])) continue;
+    why[0] = 0;
+    PetscCall(SolveFits(plan, SyncILUCUDASolves[s], why, len));
   }
   if (plan->unfit[0]) PetscCall(PetscStrncpy(why, plan->unfit, len)); /* the plan there is has what it needs */
   plan->unfit[0] = 0;
   PetscCall(PlanRelease(plan, &plan->memory, kept));
-  if (!d->triangle[PART_L].order.lines) PetscCall(PlanForgetStencil(plan));
+  if (!d->triangle[PART_L].order.lines && !d->triangle[PART_L].order.points) PetscCall(PlanForgetStencil(plan));
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -151,6 +145,39 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
 }
 
 /*
+   Whether the solves had better go along lines, of rows or of points, by that strategy, or why they cannot. What is
+   found of the grid stays if they do.
+*/
+static PetscErrorCode LinesPay(Plan *plan, const SolveOps *ops, PetscBool asked, char unfit[], size_t len, PetscBool *pay)
+{
+  const int mark = plan->scratch.n, kept = plan->memory.n;
+
+  PetscFunctionBegin;
+  *pay     = asked;
+  unfit[0] = 0;
+  PetscCall(SolveFits(plan, ops, unfit, len));
+  if (!asked && !unfit[0] && !plan->unfit[0]) {
+    if (ops == &SyncILUSolveStructOps) PetscCall(PlanLinesPay(plan, pay));
+    else {
+      PetscCall(PlanLinesPay(plan->inodes, pay));
+      PetscCall(PlanInodesUnfit(plan));
+    }
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (plan->inodes) PetscCall(PlanRelease(plan->inodes, &plan->inodes->scratch, 0));
+  if (plan->unfit[0]) PetscCall(PetscStrncpy(unfit, plan->unfit, len));
+  plan->unfit[0] = 0; /* other strategies may have the memory that this one lacks */
+  if (unfit[0]) {
+    PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(ops), unfit));
+    *pay = PETSC_FALSE;
+  }
+  if (*pay) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanForgetStencil(plan));
+  PetscCall(PlanRelease(plan, &plan->memory, kept)); /* inodes, if nobody had asked for them before */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    ChooseLines - whether auto had better solve along the lines of a grid
 
    Not Collective
@@ -169,26 +196,27 @@ PetscErrorCode ChooseInodes(const Plan *plan, const SolveOps **ops, char why[], 
 PetscErrorCode ChooseLines(Plan *plan, const SolveOps **ops, char why[], size_t len)
 {
   const PetscBool asked                      = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_STRUCT);
-  const int       mark                       = plan->scratch.n;
-  char            unfit[sizeof(plan->unfit)] = "";
-  PetscBool       pay                        = (PetscBool)(asked || plan->settings->update == SYNCILU_UPDATE_STRUCT); /* which is for no other solve */
+  const PetscBool factor                     = (PetscBool)(plan->settings->update == SYNCILU_UPDATE_STRUCT); /* which is for no other solve than by rows */
+  const PetscBool any                        = (PetscBool)(plan->settings->solve == SYNCILU_SOLVE_AUTO);
+  char            unfit[sizeof(plan->unfit)] = "", points[sizeof(plan->unfit)] = "";
+  PetscBool       pay = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (!plan->pattern.n || !(asked || (plan->settings->solve == SYNCILU_SOLVE_AUTO && *ops == &SyncILUSolveEllOps))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SolveFits(plan, &SyncILUSolveStructOps, unfit, sizeof(unfit)));
-  if (!pay && !unfit[0] && !plan->unfit[0]) PetscCall(PlanLinesPay(plan, &pay));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  if (plan->unfit[0]) PetscCall(PetscStrncpy(unfit, plan->unfit, sizeof(unfit)));
-  plan->unfit[0] = 0; /* other strategies may have the memory that this one lacks */
-  if (unfit[0]) {
-    PetscCall(PetscInfo(NULL, "Solve strategy %s: %s\n", SolveName(&SyncILUSolveStructOps), unfit));
-    if (asked) PetscCall(PetscSNPrintf(why, len, "%s is asked for, but %s", SolveName(&SyncILUSolveStructOps), unfit));
-    pay = PETSC_FALSE;
+  if (!plan->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->inode > 1 && !factor && (asked || (any && (*ops == &SyncILUSolveEllOps || *ops == &SyncILUSolveBsrOps)))) {
+    PetscCall(LinesPay(plan, &SyncILUSolveStructBlocksOps, asked, points, sizeof(points), &pay));
+    if (pay) {
+      *ops = &SyncILUSolveStructBlocksOps;
+      PetscCall(StencilReason(plan->inodes, why, len));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
-  if (pay) {
-    *ops = &SyncILUSolveStructOps;
-    PetscCall(StencilReason(plan, why, len));
-  } else PetscCall(PlanForgetStencil(plan));
+  if (!asked && (!any || *ops != &SyncILUSolveEllOps)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LinesPay(plan, &SyncILUSolveStructOps, (PetscBool)(asked || factor), unfit, sizeof(unfit), &pay));
+  if (unfit[0] && asked) PetscCall(PetscSNPrintf(why, len, "%s is asked for, but %s", SolveName(&SyncILUSolveStructOps), points[0] ? points : unfit));
+  if (!pay) PetscFunctionReturn(PETSC_SUCCESS);
+  *ops = &SyncILUSolveStructOps;
+  PetscCall(StencilReason(plan, why, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

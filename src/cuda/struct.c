@@ -2,20 +2,16 @@
    Whether a pattern is that of a stencil on a grid, in its natural order, and how lines of the grid make tiles
    (kernels/struct.h).
 
-   Several unknowns a point are rows of a line that is as many times longer, and their entries those of one
-   stencil, of which each unknown lacks some: with two unknowns and 7 points L has 9, of which rows have 6 or
-   7; three unknowns and 5 points have 10. That takes three times the memory of inodes (inodes.c,
-   solve_bsr.c), a warp a point, whose rows wait together: auto prefers these, and where there are more than
-   13 entries they are the only way. What they lack is the march: each level of points takes a hop through
-   memory, about a microsecond, where a step within a tile takes a tenth to a quarter of it. A march by dense
-   blocks would have a lane for a point with all its unknowns, as it has several right-hand sides now. Its
-   limit is shared memory: with 5 unknowns and 7 points the coefficients of a step are 23 KB, so that buffers
-   hold chunks of two or three steps and not of eight.
+   Several unknowns a point are the rows of an inode: then it is the pattern of the inodes that is looked at, whose
+   entries are dense blocks (solve_struct_blocks.c). Where rows lack some of these, the unknowns are rows of a line
+   that is as many times longer, and their entries those of one stencil, of which each unknown lacks some: with
+   two unknowns and 7 points L has 9, of which rows have 6 or 7; three unknowns and 5 points have 10.
 
    Periodic directions are no stencil here: a line would depend on its own end, and tiles on each other in
    circles.
 */
 #include "struct.h"
+#include "../../kernels/solve_struct_blocks.h"
 
 #if SYNCILU_GRID_REACH != SYNCILU_STRUCT_REACH
   #error What the user gives is checked with another reach
@@ -156,7 +152,7 @@ static PetscBool HasTeams(const Stencil *s)
 {
   signed char turned[3];
 
-  if (s->entries[0] != SYNCILU_STRUCT_TEAM_ENTRIES || s->entries[1] != SYNCILU_STRUCT_TEAM_ENTRIES || s->g.edge[0] != 3) return PETSC_FALSE;
+  if (s->unknowns > 1 || s->entries[0] != SYNCILU_STRUCT_TEAM_ENTRIES || s->entries[1] != SYNCILU_STRUCT_TEAM_ENTRIES || s->g.edge[0] != 3) return PETSC_FALSE;
   for (int e = 0; e < s->entries[0] + s->entries[1]; e++) {
     const signed char *d = Dependence(s, e, turned);
 
@@ -165,14 +161,14 @@ static PetscBool HasTeams(const Stencil *s)
   return PETSC_TRUE;
 }
 
-/* Tiles: nearly squares of 32 lines; teams of them, where lines are neighbours in two directions. */
-static void ChooseTiles(Stencil *s)
+/* Tiles: nearly squares of 1 << lanes lines; teams of them, where lines are neighbours in two directions. */
+static void CutTiles(Stencil *s, int lanes)
 {
   SyncILULines *g         = &s->g;
   const int     extent[2] = {g->points[1] + g->skew * (g->points[2] - 1), g->points[2]};
 
   g->edge[0] = g->edge[1] = 0;
-  for (int left = 5, grown = 1; left && grown;) {
+  for (int left = lanes, grown = 1; left && grown;) {
     grown = 0;
     for (int c = 0; c < 2 && left; c++) {
       if (1 << g->edge[c] >= extent[c]) continue;
@@ -181,13 +177,39 @@ static void ChooseTiles(Stencil *s)
       grown = 1;
     }
   }
-  g->edge[0] = 5 - g->edge[1]; /* a grid of fewer lines leaves lanes without one */
+  g->edge[0] = lanes - g->edge[1]; /* a grid of fewer lines leaves lanes without one */
   CutLines(g);
   s->hops = ((extent[0] - 1) >> g->edge[0]) + ((g->points[2] - 1) >> g->edge[1]);
   s->team = *g;
   if (!HasTeams(s)) return;
   s->team.edge[1]++;
   CutLines(&s->team);
+}
+
+/*
+   A lane a line, and tiles of 32. Points with several unknowns have a lane for each: large tiles have short ways, but
+   take longer for a step, and shared memory must have room for a few of their steps.
+*/
+static void ChooseTiles(Stencil *s)
+{
+  const double points  = (double)s->g.points[0] * s->g.points[1] * s->g.points[2];
+  const int    entries = PetscMax(s->entries[0], s->entries[1]), dof = s->unknowns;
+  Stencil      best;
+
+  if (dof == 1) {
+    s->step = SYNCILU_STRUCT_STEP;
+    CutTiles(s, 5);
+    return;
+  }
+  best = *s;
+  for (int small = 1; small >= 0; small--) {
+    const int lanes = SyncILUStructBlocksTile(dof, small);
+
+    CutTiles(s, lanes);
+    s->step = SYNCILU_STRUCT_BLOCKS_STEP + SYNCILU_STRUCT_BLOCKS_NUMBER * dof * (entries + 1);
+    if (small || (StencilTime(s) < StencilTime(&best) && (points < SYNCILU_CUDA_MIN_ROWS || StencilLanes(s) <= SYNCILU_STRUCT_PADDING * points))) best = *s;
+  }
+  *s = best;
 }
 
 /* The levels and tiles of a stencil and a grid that are known, with lines along x; PETSC_FALSE if there are none. */
@@ -220,7 +242,7 @@ static PetscErrorCode Limits(const Plan *plan, Stencil *s)
     }
     if (direct > 3) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "rows depend on %d rows of the level before, more than 3", direct));
   }
-  if (lanes > INT_MAX / 2) PetscCall(PetscStrncpy(s->why, "too many rows for indices of 32 bits", sizeof(s->why)));
+  if (lanes * s->unknowns > INT_MAX / 2) PetscCall(PetscStrncpy(s->why, "too many rows for indices of 32 bits", sizeof(s->why)));
   else if (n >= SYNCILU_CUDA_MIN_ROWS && lanes > SYNCILU_STRUCT_PADDING * n)
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "tiles of lines of %d rows would have %.2g lanes for each row", g->points[0], lanes / n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -519,6 +541,7 @@ static PetscErrorCode SearchGrid(Plan *plan, SyncILUDevicePattern p, Stencil *s,
 static PetscErrorCode FindOnGrid(Plan *plan, Stencil *s)
 {
   const SyncILUSettings *settings = plan->settings;
+  const PetscInt         x        = settings->grid[0] * settings->grid[3];
   PetscBool              known    = (PetscBool)(settings->grid_from != SYNCILU_GRID_UNKNOWN);
   SyncILUStencil         stencil;
   SyncILUDevicePattern   p;
@@ -527,7 +550,7 @@ static PetscErrorCode FindOnGrid(Plan *plan, Stencil *s)
   PlanCall(PlanGetPattern(plan, &p));
   s->origin = settings->grid_from == SYNCILU_GRID_GIVEN ? "as given" : "of the DM";
   if (known) {
-    const int points[] = {(int)(settings->grid[0] * settings->grid[3]), (int)settings->grid[1], (int)settings->grid[2]};
+    const int points[] = {(int)(x / s->unknowns), (int)settings->grid[1], (int)settings->grid[2]};
 
     PlanCall(TakeGrid(plan, p, points, s, &stencil));
   }
@@ -583,6 +606,7 @@ PetscErrorCode PlanFindStencil(Plan *plan)
   PetscFunctionBegin;
   if (plan->stencil) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&plan->stencil));
+  plan->stencil->unknowns = PetscMax(1, plan->unknowns);
   PetscCall(Find(plan, plan->stencil));
   if (plan->stencil->why[0]) {
     PetscCall(PlanRelease(plan, &plan->stencil->memory, 0));
@@ -592,10 +616,11 @@ PetscErrorCode PlanFindStencil(Plan *plan)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where nobody solves along its lines. */
+/* Where nobody solves along its lines, of rows or of points. */
 PetscErrorCode PlanForgetStencil(Plan *plan)
 {
   PetscFunctionBegin;
+  if (plan->inodes) PetscCall(PlanForgetStencil(plan->inodes));
   if (plan->stencil) PetscCall(PlanRelease(plan, &plan->stencil->memory, 0));
   PetscCall(PetscFree(plan->stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -604,7 +629,7 @@ PetscErrorCode PlanForgetStencil(Plan *plan)
 /* Bytes that it holds for rows with holes. */
 PetscInt64 PlanStencilBytes(const Plan *plan)
 {
-  return plan->stencil ? plan->stencil->memory.bytes : 0;
+  return (plan->stencil ? plan->stencil->memory.bytes : 0) + (plan->inodes ? PlanStencilBytes(plan->inodes) : 0);
 }
 
 /* The level of each row of L, in scratch: with holes a row may be on a later one than it could be. */
@@ -620,27 +645,30 @@ PetscErrorCode StencilLevels(Plan *plan, int **level, int *levels)
 /* Nanoseconds of the longest way through a triangle: steps along lines, and hops between tiles. */
 double StencilTime(const Stencil *s)
 {
-  return (double)s->levels * SYNCILU_STRUCT_STEP + (double)s->hops * SYNCILU_STRUCT_HOP;
+  return (double)s->levels * s->step + (double)s->hops * SYNCILU_STRUCT_HOP;
 }
 
 /* Lanes of all steps of all tiles, with and without rows: numbers of x. */
 double StencilLanes(const Stencil *s)
 {
-  return 32.0 * s->g.tiles * s->g.steps;
+  return (double)(1 << (s->g.edge[0] + s->g.edge[1])) * s->g.tiles * s->g.steps;
 }
 
 PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
 {
   const SyncILULines *g         = &s->g;
   const int           tiles[]   = {1 << (s->team.edge[0] - g->edge[0]), 1 << (s->team.edge[1] - g->edge[1])};
+  const char         *what      = s->unknowns > 1 ? "points" : "rows";
   char                holes[64] = "", teams[64] = "";
 
   PetscFunctionBegin;
   if (s->holes > 0.0) PetscCall(PetscSNPrintf(holes, sizeof(holes), ", %.0f of whose entries rows do not have", s->holes));
   if (tiles[0] * tiles[1] > 1) PetscCall(PetscSNPrintf(teams, sizeof(teams), ", %d x %d a block", tiles[0], tiles[1]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d rows, which are %d apart%s; stencil of %d points%s\n", 1 << g->edge[0],
-                                   1 << g->edge[1], g->points[0], g->stride[0], teams, s->entries[0] + s->entries[1] + 1, holes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d rows, %s\n", s->grid[0], s->grid[1], s->grid[2], s->origin));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d %s, which are %d apart%s; stencil of %d points%s\n", 1 << g->edge[0],
+                                   1 << g->edge[1], g->points[0], what, g->stride[0], teams, s->entries[0] + s->entries[1] + 1, holes));
+  if (s->unknowns > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d points of %d unknowns, %s\n", s->grid[0], s->grid[1], s->grid[2], s->unknowns, s->origin));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d rows, %s\n", s->grid[0], s->grid[1], s->grid[2], s->origin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -678,8 +706,9 @@ PetscErrorCode PlanLinesPay(Plan *plan, PetscBool *pay)
     PetscCall(PlanRestorePattern(plan, &p));
   }
   warps = PlanLevelWarps(plan, 0, (double)levels[0]);
-  other = levels[0] * (warps > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * warps));
-  *pay  = (PetscBool)(StencilTime(s) <= other);
+  if (plan->unknowns) other = levels[0] * (plan->unknowns < SYNCILU_STRUCT_BLOCKS_FROM ? SYNCILU_STRUCT_BLOCKS_FEW : SYNCILU_STRUCT_BLOCKS_MANY);
+  else other = levels[0] * (warps > SYNCILU_CLUSTER_SLICES ? SYNCILU_HOP_BY_LEVEL : PetscMax(SYNCILU_HOP_CLUSTER, SYNCILU_CLUSTER_WARP_TIME * warps));
+  *pay = (PetscBool)(StencilTime(s) <= other);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -692,7 +721,11 @@ PetscErrorCode StencilReason(const Plan *plan, char why[], size_t len)
 
   PetscFunctionBegin;
   if (s->holes > 0.0) PetscCall(PetscSNPrintf(holes, sizeof(holes), ", of which they lack %.2g %%", 100.0 * s->holes / all));
-  PetscCall(
-    PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0], holes));
+  if (s->unknowns > 1)
+    PetscCall(PetscSNPrintf(why, len, "points have the %d dense blocks, of %d unknowns, of a stencil on a grid of %d points a line%s",
+                            s->entries[0] + s->entries[1] + 1, s->unknowns, s->g.points[0], holes));
+  else
+    PetscCall(
+      PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0], holes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

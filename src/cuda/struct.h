@@ -16,12 +16,15 @@ struct _Stencil {
   int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */
   int         *present;                          /* see kernels/struct.h; NULL where rows have no holes */
   double       holes;                            /* entries of the stencil on the grid that rows do not have */
+  int          unknowns;                         /* 1; else rows are points, and entries dense blocks of so many rows */
+  double       step;                             /* nanoseconds from level to level of a tile */
   int          grid[3];                          /* points of x, y and z */
   const char  *origin;                           /* who knows the grid */
 };
 
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
 PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[2][SYNCILU_STRUCT_LINES][2]);
+PETSC_INTERN PetscErrorCode StencilSortTiles(Triangle *, const SyncILULines *, int, const int **);
 PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool *);
 PETSC_INTERN PetscErrorCode StencilReason(const Plan *, char[], size_t);
 PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);

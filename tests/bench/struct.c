@@ -90,7 +90,8 @@ static PetscErrorCode Create(int points, const int size[3], Grid *g)
   PetscFunctionBegin;
   PetscCall(PetscMemzero(g, sizeof(*g)));
   Points(points, &g->stencil);
-  lines->stride[0] = 1;
+  g->stencil.unknowns = 1;
+  lines->stride[0]    = 1;
   for (int c = 0; c < 3; c++) {
     lines->points[c] = size[c];
     if (c) lines->stride[c] = lines->stride[c - 1] * size[c - 1];

@@ -252,6 +252,7 @@ class Ptx:
         "mbarrier.arrive.shared::cta.b64": ("_s", "barrier_arrive({1})"),
         "mbarrier.expect_tx.relaxed.cta.shared::cta.b64": ("sn", "barrier_expect({0}, {1})"),
         "mbarrier.try_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
+        "mbarrier.test_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
         "cp.async.mbarrier.arrive.noinc.shared::cta.b64": ("s", "barrier_arrive({0})"),
         "cp.async.ca.shared.global": ("sgn", "copy({0}, {1}, {2})"),
         "cp.async.commit_group": ("", ""),

@@ -1,0 +1,127 @@
+/*
+   Solve strategy struct for points with several unknowns: lines of points, whose entries are dense blocks, in the
+   tiles of kernels/struct.h and the storage of kernels/solve_struct_blocks.h. x is by tiles, and of both triangles
+   alike.
+
+   The points are the rows of plan->inodes, whose grid is found as that of rows is.
+*/
+#include "struct.h"
+#include "../../kernels/solve_struct_blocks.h"
+
+static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, signed char line[2][SYNCILU_STRUCT_LINES][2])
+{
+  const Stencil *s = plan->inodes->stencil;
+
+  StencilDescribe(s, part, &q->m, line);
+  q->inodes.size    = plan->inode;
+  q->inodes.pattern = plan->inodes->pattern;
+  for (int e = 0; e < q->m.points; e++) q->near += q->m.before[e] == 1;
+}
+
+/* Whether the pattern is for it; what there would be of the triangle. */
+static PetscErrorCode PointsFit(Plan *plan, Part part, SyncILUDeviceStructBlocks *q, char why[], size_t len)
+{
+  signed char line[2][SYNCILU_STRUCT_LINES][2];
+
+  PetscFunctionBegin;
+  if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size)
+    PetscCall(PetscStrncpy(why, "it goes along the lines of a grid with a lane an unknown, and another order or number of lanes is asked for", len));
+  else if (plan->row) PetscCall(PetscStrncpy(why, "it is for the natural order of a grid, not for -pc_factor_mat_ordering_type", len));
+  else if (plan->settings->grid_from != SYNCILU_GRID_UNKNOWN && plan->settings->grid[3] % plan->inode)
+    PetscCall(PetscSNPrintf(why, len, "the grid has %d unknowns a point, and rows come in groups of %d", (int)plan->settings->grid[3], plan->inode));
+  else if (plan->inode < 2) PetscCall(PetscStrncpy(why, "rows do not come in points of several unknowns", len));
+  else if (!plan->statistics.off_diagonal) PetscCall(PetscStrncpy(why, "only diagonals have updates", len));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanInodes(plan));
+  InodesCall(PlanFindStencil(plan->inodes));
+  if (plan->inodes->stencil->why[0]) PetscCall(PetscSNPrintf(why, len, "of points of %d unknowns, %s", plan->inode, plan->inodes->stencil->why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  Describe(plan, part, q, line);
+  if (q->m.one.cells > SYNCILU_STRUCT_CELLS || q->m.one.lines > SYNCILU_STRUCT_LINES)
+    PetscCall(PetscSNPrintf(why, len, "points of a tile depend on more lines beside it than the %d there is room for", SYNCILU_STRUCT_LINES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An empty plan asks about the device. */
+static PetscErrorCode Fits_StructBlocks(Plan *plan, Part part, char why[], size_t len)
+{
+  SyncILUDeviceStructBlocks q = {.m = {.g = {.edge = {2, 0}}}, .inodes = {.size = 2}};
+  int                       fits;
+
+  PetscFunctionBegin;
+  if (plan->pattern.n) {
+    PetscCall(PointsFit(plan, part, &q, why, len));
+    if (why[0] || plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanLaunch(SyncILUKernelStructBlocksFits(q, &fits));
+  if (!fits)
+    PetscCall(PetscStrncpy(why, "the device has no barriers for copies to shared memory (compute capability 9.0), or no room there for these blocks", len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create_StructBlocks(Triangle *t)
+{
+  Plan                      *plan = t->plan;
+  signed char                line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
+  SyncILUDeviceStructBlocks *q;
+  const SyncILULines        *g;
+  size_t                     bytes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&q));
+  t->data = q;
+  g       = &q->m.g;
+  Describe(plan, t->part, q, line);
+  PlanCall(PlanAlloc(plan, &t->memory, sizeof(line[0]), &lines));
+  PetscCall(DeviceUpload(plan->stream, lines, line[0], sizeof(line[0])));
+  q->m.one.line = (const signed char(*)[2])lines;
+  PlanCall(StencilSortTiles(t, &q->m.g, q->m.down, &q->m.one.order));
+  t->room = (size_t)SyncILUStructBlocksLines(g) * (size_t)plan->inode * (size_t)g->tiles * (size_t)g->steps;
+  bytes   = SyncILUStructBlocksStep(g, q->m.points, plan->inode) * (size_t)g->tiles * (size_t)g->steps * plan->size;
+  PlanCall(PlanAlloc(plan, &t->memory, bytes, &q->m.val));
+  CallCUDA(cudaMemsetAsync(q->m.val, 0, bytes, plan->stream)); /* what has no entry stays so */
+  t->order.points     = PETSC_TRUE;
+  t->order.level_rows = (double)plan->pattern.n / plan->inodes->stencil->levels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From W and U' on the pattern. */
+static PetscErrorCode Update_StructBlocks(Triangle *t, const Factor *factor)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanCall(TriangleUpdateCrout(t, factor));
+  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, plan->crout, factor->d, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve_StructBlocks(const Triangle *t, const SyncILUDeviceSolve *s)
+{
+  Plan *plan = t->plan;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, *s, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
+{
+  Plan                            *plan   = t->plan;
+  const SyncILUDeviceStructBlocks *q      = (const SyncILUDeviceStructBlocks *)t->data;
+  SyncILUDeviceInodes              inodes = q->inodes;
+
+  PetscFunctionBegin;
+  inodes.pattern.col = plan->inodes->columns;
+  PlanLaunch(SyncILUKernelColumnsOfInodes(inodes, plan->pattern, t->part == PART_L, col, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const SolveOps SyncILUSolveStructBlocksOps = {.type       = SYNCILU_SOLVE_STRUCT,
+                                              .transposes = PETSC_TRUE,
+                                              .scales     = PETSC_TRUE,
+                                              .fits       = Fits_StructBlocks,
+                                              .create     = Create_StructBlocks,
+                                              .update     = Update_StructBlocks,
+                                              .solve      = Solve_StructBlocks,
+                                              .columns    = Columns_StructBlocks};
