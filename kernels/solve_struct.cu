@@ -299,10 +299,13 @@ __device__ __forceinline__ void fetch(const Place &o, int half, int slot)
     late[k]          = delay - step;
     x[k] += (o.at(tile_at(g, v, w), l.late - delay + step) + l.number) * R;
   }
+  /* a barrier tells the present phase from the last one: whoever brings a chunk has waited for the one so many before */
+  const int depth = min(D, o.stages);
+  if (slot >= depth) return;
   for (int k = 0; k < slot; k++) t = t.next(o.stages);
   /* the tile may be far from its turn: until its first values have come two warps ask for them */
   if (slot) barrier_wait(&o.bars->begun, 0);
-  for (int q = slot; q < o.chunks; q += D) {
+  for (int q = slot; q < o.chunks; q += depth) {
     const int  start = (q - 1) * STEPS;
     const Turn after = t.next(o.stages);
     double     y[TIMES][LINES][R];
@@ -355,7 +358,7 @@ __device__ __forceinline__ void fetch(const Place &o, int half, int slot)
     }
     arrive(&o.bars->got[half][t.buffer]);
     if (!q && !half) arrive(&o.bars->begun);
-    for (int k = 0; k < D; k++) t = t.next(o.stages);
+    for (int k = 0; k < depth; k++) t = t.next(o.stages);
   }
 }
 
