@@ -1,6 +1,6 @@
 /*
-   Update strategy parilut: entries are judged by their size, and the small ones removed. Candidates and sweeps
-   are in search.cu.
+   Update strategy parilut: entries are judged by their size, and the small ones removed. Candidates and
+   sweeps are in search.cu.
 
    Progress: nobody waits for anybody but the lanes of its warp and the threads of its block.
 */
@@ -187,6 +187,12 @@ __global__ void __launch_bounds__(BUCKETS) threshold_kernel(int limit, const Sel
   *threshold     = min(s->lo + (unsigned)part * step(s->lo, s->hi), s->hi);
 }
 
+/* Zeros go, also where all others may stay and there is no threshold. */
+__device__ __forceinline__ unsigned least_key(const SyncILUDeviceFound *found)
+{
+  return max(found->threshold, 1u);
+}
+
 __device__ __forceinline__ bool stays(int i, int e, int diag, const unsigned *__restrict__ key, unsigned threshold)
 {
   return e == diag || key[e - i - (e > diag)] >= threshold;
@@ -194,7 +200,7 @@ __device__ __forceinline__ bool stays(int i, int e, int diag, const unsigned *__
 
 __global__ void staying_kernel(SyncILUDevicePattern p, const unsigned *__restrict__ key, int *__restrict__ length, SyncILUDeviceFound *found)
 {
-  const unsigned     least   = found->threshold;
+  const unsigned     least   = least_key(found);
   unsigned long long total   = 0;
   int                longest = 0;
 
@@ -225,7 +231,7 @@ __global__ void stay_kernel(SyncILUDevicePattern p, const V *__restrict__ from, 
   const bool      active = t / ROW_LANES < p.n;
   const int       i = active ? (int)(t / ROW_LANES) : 0, sub = (int)(t % ROW_LANES), end = active ? p.ptr[i + 1] : 0, diag = active ? p.diag[i] : 0;
   const int       shift = (int)(threadIdx.x & 31) - sub; /* where the lanes of the row are in the warp */
-  const unsigned  least = found->threshold;
+  const unsigned  least = least_key(found);
   int             next  = active ? toptr[i] : 0;
 
   for (int e = active ? p.ptr[i] + sub : 0; __any_sync(FULL, e < end); e += ROW_LANES) {

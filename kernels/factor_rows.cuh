@@ -89,9 +89,9 @@ __device__ __forceinline__ ColumnTable table_of_row(const SyncILUDeviceFactor &f
    LONG, of list: some rows are long, and have tasks of another kind. What rows of more than SYNCILU_LIST_MOST
    entries update of other rows is searched, since lists cannot count them.
 
-   HALF, of list: one triangle of a symmetric pattern. The first update by a reference row is that of the diagonal,
-   by the u' that is the transposed entry: times the pivot, for which the lane waits too, it is the multiplier of
-   all. Relaxation needs the updates left of the diagonal as well, so there is none.
+   HALF, of list: one triangle of a symmetric pattern. The first update by a reference row is that of the
+   diagonal, by the u' that is the transposed entry: times the pivot, for which the lane waits too, it is the
+   multiplier of all. Relaxation needs the updates left of the diagonal as well, so there is none.
 */
 template <typename V, int LG, typename Updates, bool RELAX, int POLLS, bool AHEAD, bool LONG, bool HALF>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) factor_kernel(SyncILUDeviceFactor f, Updates updates)

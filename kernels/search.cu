@@ -1,6 +1,6 @@
 /*
-   Update strategy parilut: the candidates of rows, and sweeps between the patterns of a round. H. Anzt et al.,
-   IPDPS 2019, merge sorted rows for the candidates; here a row has a hash table of its columns in shared
+   Update strategy parilut: the candidates of rows, and sweeps between the patterns of a round. H. Anzt et
+   al., IPDPS 2019, merge sorted rows for the candidates; here a row has a hash table of its columns in shared
    memory, so that nothing is sorted but a row, and so have the sweeps, which are those of factor_parilu.cu.
 
    A sweep reads an iterate on the pattern that it was made on: what came since would be zeros, of which a row
@@ -23,7 +23,9 @@ __device__ __forceinline__ int hash(int c, int bits)
   return (int)((unsigned)c * 2654435769u >> (32 - bits));
 }
 
-/* Whether a column is new in a table of 2^SIZE places, one of which is free. Most are not: a look shows that. */
+/*
+   Whether a column is new in a table of 2^SIZE places, one of which is free. Most are not: a look shows that.
+*/
 template <int SIZE>
 __device__ __forceinline__ bool insert(int *table, int c)
 {
@@ -35,7 +37,10 @@ __device__ __forceinline__ bool insert(int *table, int c)
   }
 }
 
-/* Brings the columns that the table has to its beginning, with NONE behind the last one up to a multiple of four. */
+/*
+   Brings the columns that the table has to its beginning, with NONE behind the last one up to a multiple of
+   four.
+*/
 template <int SIZE>
 __device__ __forceinline__ void compact(int *table, int count)
 {
@@ -185,7 +190,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) extend_late_kernel(SyncILUDevic
   }
 }
 
-/* Where the numbers of a row stand by their columns: in a table, or in its memory by a search of the pattern. */
+/*
+   Where the numbers of a row stand by their columns: in a table, or in its memory by a search of the pattern.
+*/
 template <typename V, bool TABLE>
 struct RowNumbers {
   V         *value;
@@ -352,9 +359,10 @@ cudaError_t SyncILUKernelRowSweep(SyncILUValueType type, SyncILUDeviceRowSweep s
     row_sweep_kernel<double, 5, false><<<blocks_for(32ll * s.to.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(s);
     return cudaGetLastError();
   }
+  const size_t row = (sizeof(double) + sizeof(int)) << s.bits;
+  while (s.lanes < 5 && (32u >> s.lanes) * row > SYNCILU_SHARED_BYTES) s.lanes++; /* the rows of a warp fit */
   return with_lanes(s.lanes, [&](auto lg) {
-    const size_t row   = (sizeof(double) + sizeof(int)) << s.bits;
-    int          block = SYNCILU_BLOCK;
+    int block = SYNCILU_BLOCK;
 
     while (block > 32 && (size_t)(block >> lg) * row > SYNCILU_SHARED_BYTES) block /= 2;
     row_sweep_kernel<double, lg, true><<<blocks_for((long long)s.to.n << lg, block), block, (size_t)(block >> lg) * row, stream>>>(s);

@@ -33,9 +33,9 @@ typedef struct {
 } SyncILUDeviceExtension;
 
 /*
-   A warp has a row of a list, or of all where that is NULL, and a table of 2^size places: SYNCILU_SEARCH_TABLE
-   or one more, else SYNCILU_SEARCH_LATE. Rows for which that is too small are left out, and where entries are counted, put
-   into late[].
+   A warp has a row of a list, or of all where that is NULL, and a table of 2^size places:
+   SYNCILU_SEARCH_TABLE or one more, else SYNCILU_SEARCH_LATE. Rows for which that is too small are left out,
+   and where entries are counted, put into late[].
 */
 extern cudaError_t SyncILUKernelExtend(SyncILUDeviceExtension, int size, const int *list, int rows, int *late, cudaStream_t);
 
@@ -49,10 +49,10 @@ extern size_t SyncILUExtendNumbers(int n);
 extern cudaError_t SyncILUKernelExtendLate(SyncILUDeviceExtension, const int *list, int rows, int bitmaps, unsigned *bitmap, cudaStream_t);
 
 /*
-   A sweep from an iterate, W and U' on one pattern, to the next one, on another pattern or the same. The matrix
-   is in CSR: row i of the pattern is its row row[i], its column c is column colinv[c] of the pattern; NULL:
-   they keep their numbers. Rows with more than least entries are swept and no more than most, which have 2^bits
-   places each in shared memory; with bits 0 they have none, and search their columns.
+   A sweep from an iterate, W and U' on one pattern, to the next one, on another pattern or the same. The
+   matrix is in CSR: row i of the pattern is its row row[i], its column c is column colinv[c] of the pattern;
+   NULL: they keep their numbers. Rows with more than least entries are swept and no more than most, which
+   have 2^bits places each in shared memory; with bits 0 they have none, and search their columns.
 */
 typedef struct {
   SyncILUDevicePattern  to, from;

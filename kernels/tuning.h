@@ -497,10 +497,11 @@
 
 /*
    The search of parilut: the logarithm of the places in the smallest table of a warp that unites rows, three
-   quarters of which may be taken, in the largest one, and of those that a row has at most in a sweep; over the mean of the entries, for
-   how many most rows have room in the first; and places of a sweep for each entry of a mean row. On an H200 a search
-   of five rounds took 16 ms on 117,649 corners of tetrahedra, whose rows have 78 entries with their candidates and
-   196 at most, with 512 places for all, and 20 with 256, longer rows coming in another launch.
+   quarters of which may be taken, in the largest one, and of those that a row has at most in a sweep; over
+   the mean of the entries, for how many most rows have room in the first; and places of a sweep for each
+   entry of a mean row. On an H200 a search of five rounds took 16 ms on 117,649 corners of tetrahedra, whose
+   rows have 78 entries with their candidates and 196 at most, with 512 places for all, and 20 with 256,
+   longer rows coming in another launch.
 */
 #if !defined(SYNCILU_SEARCH_TABLE)
   #define SYNCILU_SEARCH_TABLE 7

@@ -504,6 +504,32 @@ static PetscErrorCode TestPivots(SyncILUBackend backend, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An entry that is zero goes, though all others may stay. */
+static PetscErrorCode TestZeros(SyncILUBackend backend)
+{
+  Mat               A;
+  PC                pc;
+  SyncILUStatistics s;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 40, 40, 3, NULL, &A));
+  for (PetscInt i = 0; i < 40; i++) {
+    PetscCall(MatSetValue(A, i, i, 2.0, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, (i + 1) % 40, i % 2 ? 0.0 : 0.5, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PreconditionerCreate(A, backend, &pc));
+  PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_PARILUT));
+  PetscCall(PCSyncILUSetFill(pc, 10.0));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCSyncILUGetStatistics(pc, &s));
+  CHECK(s.failed_row < 0 && s.nonzeros == 60, "%s: %" PetscInt64_FMT " nonzeros, of which 60 are not zero", SyncILUBackends[backend], s.nonzeros);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* No rows, and one. */
 static PetscErrorCode TestTiny(SyncILUBackend backend)
 {
@@ -682,6 +708,7 @@ int main(int argc, char **argv)
   for (int k = 0; k < (device ? 2 : 1); k++) {
     const SyncILUBackend backend = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
 
+    PetscCall(TestZeros(backend));
     PetscCall(TestTiny(backend));
     PetscCall(TestPivots(backend, rand));
     PetscCall(TestRefusals(backend, rand));

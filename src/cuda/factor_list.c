@@ -1,6 +1,6 @@
 /*
-   Update strategy list: the plan has a list of where each update reads and writes. Rows that are much longer than
-   the others are taken entry by entry (factor_long.c).
+   Update strategy list: the plan has a list of where each update reads and writes. Rows that are much longer
+   than the others are taken entry by entry (factor_long.c).
 */
 #include "cuda.h"
 #include "../../kernels/factor_list.h"
@@ -129,8 +129,8 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
    to keep, but each row waits for pivots too. On an H200 one took 0.82 of the time of both on a 27-point grid
    of 80^3, and 1.1 to 1.5 times as long on 15pt_random, random, 15-point and 25-point grids, elasticity,
    triangles in RCM order and a quadtree, so that it is for who asks for lists. With fewer lanes, as half the
-   entries would have them, it is slower: elasticity 6.6 times as long. Searches (adapt) with one triangle took 1.1
-   on random patterns, 1.3 to 1.4 on meshes, 1.5 to 1.8 where levels are narrow.
+   entries would have them, it is slower: elasticity 6.6 times as long. Searches (adapt) with one triangle
+   took 1.1 on random patterns, 1.3 to 1.4 on meshes, 1.5 to 1.8 where levels are narrow.
 */
 static const char *WhyBoth(const Plan *plan)
 {

@@ -86,8 +86,8 @@ static SyncILUDevicePattern PatternOf(const DeviceRows *rows)
 }
 
 /*
-   Logarithm of the places in shared memory for a row of so many entries, at most SYNCILU_SEARCH_BITS. Four places for
-   each let nearly all columns that a row does not have find theirs free.
+   Logarithm of the places in shared memory for a row of so many entries, at most SYNCILU_SEARCH_BITS. Four
+   places for each let nearly all columns that a row does not have find theirs free.
 */
 static int PlaceBits(double entries)
 {
@@ -98,9 +98,9 @@ static int PlaceBits(double entries)
 }
 
 /*
-   A sweep from the iterate of a stage to the next one of another stage, or of the same one, whose turn it is then.
-   from NULL: to the first iterate. A few rows that are longer than others do not make these have tables for as many
-   entries.
+   A sweep from the iterate of a stage to the next one of another stage, or of the same one, whose turn it is
+   then. from NULL: to the first iterate. A few rows that are longer than others do not make these have tables
+   for as many entries.
 */
 static PetscErrorCode Sweep(Plan *plan, const Search *search, const Stage *from, Stage *to)
 {
@@ -155,8 +155,9 @@ static PetscErrorCode ExtendLate(Plan *plan, const SyncILUDeviceExtension *x, co
 }
 
 /*
-   The stage with its candidates, and with the entries of the first pattern that it lacks: the rows alone. usual: the
-   entries of a row that are expected, and their mean in the end. done: there is nothing new, and no row is written.
+   The stage with its candidates, and with the entries of the first pattern that it lacks: the rows alone.
+   usual: the entries of a row that are expected, and their mean in the end. done: there is nothing new, and
+   no row is written.
 */
 static PetscErrorCode Extend(Plan *plan, const Stage *from, const Search *search, Stage *to, double *usual, PetscBool *done)
 {

@@ -26,7 +26,10 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode SyncILUHostSweeps(const SyncILUPattern *, const PetscInt *, const SyncILUCSR *, const SyncILUPivoting *, PetscInt,
                                               const SyncILUIterate *, PetscInt, PetscBool, const SyncILUIterate *, SyncILUStatus *);
-/* The pattern that suits the values of a matrix, and an iterate on it (parilut.c), of so many entries and candidates at most. */
+/*
+   The pattern that suits the values of a matrix, and an iterate on it (parilut.c), of so many entries and
+   candidates at most.
+*/
 PETSC_INTERN PetscInt       SyncILUSearchMost;
 PETSC_INTERN PetscErrorCode SyncILUHostSearch(const SyncILUPattern *, const SyncILUCSR *, const SyncILUPivoting *, const SyncILUSettings *, PetscInt,
                                               SyncILUPattern *, SyncILUIterate *, SyncILUSearch *);
