@@ -64,8 +64,9 @@ typedef enum {
 .  SYNCILU_UPDATE_STRUCT   - a line of a grid has twice 32 lanes, each with an entry of the stencil, see `SYNCILU_SOLVE_STRUCT`
 .  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
                              for another one; on the host too
--  SYNCILU_UPDATE_PARILUT  - the same, on a pattern that is found together with the values, for the largest entries;
+.  SYNCILU_UPDATE_PARILUT  - the same, on a pattern that is found together with the values, for the largest entries;
                              on the host too
+-  SYNCILU_UPDATE_DILU     - another factorization, D-ILU: of all updates those of diagonals alone; on the host too
 
    Level: advanced
 
@@ -95,6 +96,16 @@ typedef enum {
    H. Anzt, E. Chow and J. Dongarra, SIAM J. Sci. Comput. 40 (2018), and of the former, figure 2, see
    `PCSyncILUSetRounds()`. Neither auto nor `PCSyncILUSetTune()` takes them.
 
+   `SYNCILU_UPDATE_DILU` is the D-ILU of C. Pommerell (R. Barrett et al., Templates for the Solution of Linear
+   Systems, SIAM 1994, section 3.4.1): L D and D U have the entries of the matrix beside the diagonal, and the
+   pivots D are such that the product has its diagonal; relaxed (`PCSyncILUSetRelax()`), the excess of the
+   product beside the diagonal goes into the pivots. A pivot is at least a quarter of its diagonal entry, so that
+   with a positive diagonal all are positive. But for that it is ILU(0) where updates change diagonals alone, as on
+   5- and 7-point grids. It is cheap to plan and to compute, and allows `PCSyncILUSetEisenstat()` on any pattern. It
+   takes about the iterations of ILU(0) where the matrix has one unknown a point, and many more where it has several. It is
+   not for matrices of type baij, nor for incomplete Cholesky factorization: of a symmetric matrix the factor is
+   symmetric in any case. Neither auto nor `PCSyncILUSetTune()` takes it.
+
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
 typedef enum {
@@ -108,7 +119,8 @@ typedef enum {
   SYNCILU_UPDATE_BSR,
   SYNCILU_UPDATE_STRUCT,
   SYNCILU_UPDATE_PARILU,
-  SYNCILU_UPDATE_PARILUT
+  SYNCILU_UPDATE_PARILUT,
+  SYNCILU_UPDATE_DILU
 } SyncILUUpdate;
 
 /*E

@@ -191,6 +191,44 @@ __global__ void edges_kernel(SyncILUDeviceGraph g, int side, int bits, const int
   }
 }
 
+/*
+   The same of a symmetric pattern whose rows are in groups: the rows of a group have the same columns, so that its first
+   row has all of its edges, one for each cluster among them. Their order is any, since they are sorted next.
+*/
+__global__ void group_edges_kernel(SyncILUDeviceGraph g, int bits, const int *__restrict__ head, const int *__restrict__ cluster, const int *__restrict__ rows,
+                                   const int *__restrict__ full, Key *__restrict__ key, int *__restrict__ weight, int *count)
+{
+  const long long t    = global_thread();
+  const int       i    = t / ROW_LANES < g.n ? (int)(t / ROW_LANES) : 0;
+  const bool      mine = t / ROW_LANES < g.n && head[i] == i && !full[i];
+  const int       own = cluster[i], begin = g.ptr[0][i], end = mine ? g.ptr[0][i + 1] : 0;
+  int             next = 0;
+
+  /* first they are counted, so that the warp asks for room once */
+  for (int pass = 0; pass < 2; pass++) {
+    int edges = 0;
+
+    for (int e = begin + (int)(t % ROW_LANES); __any_sync(FULL, e < end); e += ROW_LANES) {
+      const int      other = e < end ? cluster[g.col[0][e]] : own;
+      const bool     edge  = other != own && !full[g.col[0][e]] && (e == begin || cluster[g.col[0][e - 1]] != other);
+      const unsigned all   = __ballot_sync(FULL, edge);
+
+      if (pass && edge) {
+        const int at      = next + edges + __popc(all & ((1u << (threadIdx.x & 31)) - 1));
+        int       columns = 1;
+
+        while (e + columns < end && cluster[g.col[0][e + columns]] == other) columns++;
+        key[at]    = (Key)own << bits | (Key)other;
+        weight[at] = rows[own] * columns;
+      }
+      edges += __popc(all);
+    }
+    if (pass || !edges) return;
+    if ((threadIdx.x & 31) == 0) next = atomicAdd(count, edges);
+    next = __shfl_sync(FULL, next, 0);
+  }
+}
+
 /* Each cluster looks for its first edge: many may have none. */
 __global__ void edge_begins_kernel(int clusters, int bits, const Key *__restrict__ key, const int *__restrict__ sums, int *__restrict__ begin)
 {
@@ -321,6 +359,60 @@ __global__ void color_keys_kernel(int blocks, int usual, int bits, int colors, c
   else key[b] = bits ? (int)(__brev((unsigned)b) >> (32 - bits)) : 0;
 }
 
+/* A warp a block. The table has places for the most neighbours and all that a warp may find beyond. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  neighbours_kernel(SyncILUDeviceGraph g, int blocks, const int *__restrict__ block, const int *__restrict__ begin, const int *__restrict__ at,
+                    int *__restrict__ neighbour, int *__restrict__ count)
+{
+  constexpr int  PLACES = 2 * SYNCILU_BMC_NEIGHBOURS;
+  __shared__ int tables[SYNCILU_BLOCK / 32][PLACES];
+  const int      b = (int)(global_thread() / 32), lane = threadIdx.x & 31;
+  int *const     table = tables[threadIdx.x / 32];
+  int            found = 0;
+
+  if (b >= blocks) return;
+  for (int k = lane; k < PLACES; k += 32) table[k] = b; /* which is none */
+  __syncwarp();                                         /* the table is free for all lanes */
+  for (int r = begin[b]; r < begin[b + 1]; r += 32 / ROW_LANES) {
+    const bool mine = r + lane / ROW_LANES < begin[b + 1];
+    const int  i    = mine ? at[r + lane / ROW_LANES] : 0;
+
+    for (int side = 0; side < g.sides; side++) {
+      const int end = mine ? g.ptr[side][i + 1] : 0;
+
+      for (int e = g.ptr[side][i] + lane % ROW_LANES; __any_sync(FULL, e < end); e += ROW_LANES) {
+        const int other = e < end ? block[g.col[side][e]] : b;
+        bool      fresh = false;
+
+        for (unsigned place = (unsigned)other * 2654435769u % PLACES; other != b; place = (place + 1) % PLACES) {
+          const int there = atomicCAS(table + place, b, other);
+
+          fresh = there == b;
+          if (fresh || there == other) break;
+        }
+        const unsigned all  = __ballot_sync(FULL, fresh);
+        const int      slot = found + __popc(all & ((1u << lane) - 1));
+        if (fresh && slot < SYNCILU_BMC_NEIGHBOURS) neighbour[(size_t)b * SYNCILU_BMC_NEIGHBOURS + slot] = other;
+        found += __popc(all);
+        if (found > SYNCILU_BMC_NEIGHBOURS) {
+          if (lane == 0) count[b] = -1;
+          return;
+        }
+      }
+    }
+  }
+  if (lane == 0) count[b] = found;
+}
+
+/* The bit of a block's color, counted from window on, of a block that comes before this one: waits for it. */
+__device__ __forceinline__ Key color_bit(const int *color, int other, int window)
+{
+  int c = load_relaxed(color + other);
+
+  for (; c < 0; c = load_relaxed(color + other)) __nanosleep(SYNCILU_LEVEL_PAUSE);
+  return c >= window && c < window + 64 ? (Key)1 << (c - window) : 0;
+}
+
 /*
    The colors from window on, one a bit, that neighbours of the lane's rows have: of rows that a few lanes go
    through, then of long ones. Waits for blocks that come before this one.
@@ -335,10 +427,7 @@ __device__ __forceinline__ Key colors_around(const SyncILUDeviceGraph &g, const 
     for (; e < end; e += step) {
       const int other = block[g.col[side][e]];
 
-      if (other == b || place[other] >= turn) continue;
-      int c = load_relaxed(color + other);
-      for (; c < 0; c = load_relaxed(color + other)) __nanosleep(SYNCILU_LEVEL_PAUSE);
-      if (c >= window && c < window + 64) used |= (Key)1 << (c - window);
+      if (other != b && place[other] < turn) used |= color_bit(color, other, window);
     }
   };
   for (int side = 0; side < g.sides; side++) {
@@ -361,15 +450,22 @@ __device__ __forceinline__ Key colors_around(const SyncILUDeviceGraph &g, const 
 */
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   color_kernel(SyncILUDeviceGraph g, int blocks, const int *__restrict__ block, const int *__restrict__ begin, const int *__restrict__ at,
-               const int *__restrict__ order, const int *__restrict__ place, int *color, Ticket *ticket, int *colors)
+               const int *__restrict__ neighbour, const int *__restrict__ count, const int *__restrict__ order, const int *__restrict__ place, int *color,
+               Ticket *ticket, int *colors)
 {
   const Ticket t = take_ticket(ticket);
 
   if (t >= (Ticket)blocks) return;
-  const int turn = (int)t, b = order[turn], first = begin[b], last = begin[b + 1], lane = threadIdx.x & 31;
+  const int turn = (int)t, b = order[turn], known = count ? count[b] : -1, first = begin[b], last = known < 0 ? begin[b + 1] : first, lane = threadIdx.x & 31;
   for (int window = 0;; window += 64) { /* ends: with fewer than 64 k neighbours one of 64 k colors is free */
     Key used = 0;
 
+    for (int k = lane; k < known; k += 32) {
+      const int other = neighbour[(size_t)b * SYNCILU_BMC_NEIGHBOURS + k];
+
+      if (place[other] < turn) used |= color_bit(color, other, window);
+    }
+    __syncwarp(); /* as below */
     for (int r = first; r < last; r += 32 / ROW_LANES) {
       const int  own  = r + lane / ROW_LANES;
       const bool mine = own < last;
@@ -394,6 +490,23 @@ __global__ void block_lengths_kernel(int blocks, const int *__restrict__ begin, 
   const long long b = global_thread();
 
   if (b < blocks) length[b] = begin[order[b] + 1] - begin[order[b]];
+}
+
+/* A warp a block. */
+__global__ void order_blocks_kernel(int blocks, const int *__restrict__ begin, const int *__restrict__ order, const int *__restrict__ first,
+                                    const int *__restrict__ at, int *__restrict__ row)
+{
+  const long long q = global_thread() / 32;
+
+  if (q >= blocks) return;
+  const int b = order[q], from = begin[b], rows = begin[b + 1] - from, to = first[q];
+  for (int r = threadIdx.x & 31; r < rows; r += 32) {
+    const int own  = at[from + r];
+    int       rank = 0;
+
+    for (int k = 0; k < rows; k++) rank += at[from + k] < own;
+    row[to + rank] = own;
+  }
 }
 
 } // namespace
@@ -498,6 +611,12 @@ cudaError_t SyncILUKernelEdges(SyncILUDeviceGraph g, int nnz, int bits, const in
   return cudaGetLastError();
 }
 
+cudaError_t SyncILUKernelGroupEdges(SyncILUDeviceGraph g, int bits, const int *head, const int *cluster, const int *rows, const int *full,
+                                    unsigned long long *key, int *weight, int *count, cudaStream_t stream)
+{
+  LAUNCH(group_edges_kernel, (long long)g.n * ROW_LANES, stream, g, bits, head, cluster, rows, full, key, weight, count);
+}
+
 cudaError_t SyncILUKernelSumEdges(void *workspace, size_t *bytes, int edges, int bits, int clusters, unsigned long long *key, int *weight, int *sums,
                                   int *begin, cudaStream_t stream)
 {
@@ -574,10 +693,21 @@ cudaError_t SyncILUKernelColorKeys(int blocks, int usual, int bits, int colors, 
   LAUNCH(color_keys_kernel, blocks, stream, blocks, usual, bits, colors, color, key);
 }
 
-cudaError_t SyncILUKernelColor(SyncILUDeviceGraph g, int blocks, const int *block, const int *begin, const int *at, const int *order, const int *place,
-                               int *color, unsigned long long *ticket, int *colors, cudaStream_t stream)
+cudaError_t SyncILUKernelNeighbours(SyncILUDeviceGraph g, int blocks, const int *block, const int *begin, const int *at, int *neighbour, int *count,
+                                    cudaStream_t stream)
 {
-  LAUNCH(color_kernel, 32ll * blocks, stream, g, blocks, block, begin, at, order, place, color, ticket, colors);
+  LAUNCH(neighbours_kernel, 32ll * blocks, stream, g, blocks, block, begin, at, neighbour, count);
+}
+
+cudaError_t SyncILUKernelOrderBlocks(int blocks, const int *begin, const int *order, const int *first, const int *at, int *row, cudaStream_t stream)
+{
+  LAUNCH(order_blocks_kernel, 32ll * blocks, stream, blocks, begin, order, first, at, row);
+}
+
+cudaError_t SyncILUKernelColor(SyncILUDeviceGraph g, int blocks, const int *block, const int *begin, const int *at, const int *neighbour, const int *count,
+                               const int *order, const int *place, int *color, unsigned long long *ticket, int *colors, cudaStream_t stream)
+{
+  LAUNCH(color_kernel, 32ll * blocks, stream, g, blocks, block, begin, at, neighbour, count, order, place, color, ticket, colors);
 }
 
 cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t stream)

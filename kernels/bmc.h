@@ -49,6 +49,13 @@ extern cudaError_t SyncILUKernelEdges(SyncILUDeviceGraph, int nnz, int bits, con
                                       cudaStream_t);
 
 /*
+   The same of a graph with one side, an edge for each cluster among the columns of a group, and no other keys. *count,
+   zero before, becomes their number. head and rows: of the groups, as are the clusters.
+*/
+extern cudaError_t SyncILUKernelGroupEdges(SyncILUDeviceGraph, int bits, const int *head, const int *cluster, const int *rows, const int *full,
+                                           unsigned long long *key, int *weight, int *count, cudaStream_t);
+
+/*
    Sums up edges of the same key: so many come, *sums are left, sorted, and begin[] has where those of each
    cluster begin; room for one more than clusters.
 */
@@ -79,15 +86,27 @@ extern cudaError_t SyncILUKernelMoveEdges(int edges, int from_bits, int to_bits,
 */
 extern cudaError_t SyncILUKernelColorKeys(int blocks, int usual, int bits, int colors, const int *color, int *key, cudaStream_t);
 
+enum {
+  SYNCILU_BMC_NEIGHBOURS = 64, /* of a block that are written down */
+  SYNCILU_BMC_SHORT      = 256 /* rows of a block that SyncILUKernelOrderBlocks() is for */
+};
+
+/* The neighbours of each block, in any order, from neighbour[SYNCILU_BMC_NEIGHBOURS * block] on, and how many there are; -1: too many. */
+extern cudaError_t SyncILUKernelNeighbours(SyncILUDeviceGraph, int blocks, const int *block, const int *begin, const int *at, int *neighbour, int *count,
+                                           cudaStream_t);
+
 /*
    The first color that no neighbour of a block has, for all blocks in an order; place: where each stands in it.
-   color is -1, *ticket and *colors are zero before.
+   neighbour and count as above, or NULL. color is -1, *ticket and *colors are zero before.
 */
-extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int *block, const int *begin, const int *at, const int *order, const int *place,
-                                      int *color, unsigned long long *ticket, int *colors, cudaStream_t);
+extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int *block, const int *begin, const int *at, const int *neighbour, const int *count,
+                                      const int *order, const int *place, int *color, unsigned long long *ticket, int *colors, cudaStream_t);
 
 /* How many rows the blocks have, in that order. */
 extern cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t);
+
+/* The rows of the blocks in that order, those of a block ascending, from first[q] on for the block at place q. */
+extern cudaError_t SyncILUKernelOrderBlocks(int blocks, const int *begin, const int *order, const int *first, const int *at, int *row, cudaStream_t);
 
 #if defined(__cplusplus)
 }

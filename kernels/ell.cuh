@@ -354,7 +354,7 @@ __device__ __forceinline__ void fetch(const SyncILUDeviceEll &ell, const SyncILU
 template <typename V, int R, int P, int LATE, typename Where>
 __device__ __forceinline__ void finish(const SyncILUDeviceEll &ell, const SyncILUDeviceSolve &s, int group, Fetched<V, R, P, LATE> &f, Where where)
 {
-  const SyncILUDevicePivoting none = {0, 0.0, 0.0, 0.0, 0};
+  const SyncILUDevicePivoting none = {0, 0.0, 0.0, 0.0, 0, 0.0};
   const SyncILUSlice          d    = f.d;
   const int                   lane = threadIdx.x & 31, lg = d.shape & 7, lanes = 1 << lg;
 

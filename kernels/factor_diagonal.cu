@@ -112,6 +112,15 @@ __global__ void struct_coefficients_kernel(SyncILUDeviceStruct m, SyncILUDeviceS
   to[m.entries * 32] = value<V>(a, p.diag[l.row]);
 }
 
+/* The pivot of row i without the sum s of its updates; of D-ILU bounded, as SyncILUBoundPivot() in src/reference.h has it. */
+template <typename V>
+__device__ __forceinline__ V pivot_of(const SyncILUDevicePivoting &piv, int i, V diagonal, V s, SyncILUDeviceStatus *status)
+{
+  const V with = diagonal + V(diagonal_shift(piv)), d = with - s;
+
+  return judge(piv, i, piv.least > 0.0 && with != V(0) && d / with < V(piv.least) ? V(piv.least) * with : d, status);
+}
+
 /*
    The same pivots where products of two entries have no room among the numbers: a_ik times the quotient of
    a_ki and the pivot, as other factorizations by rows have it. A warp takes a row, in the order of the
@@ -148,10 +157,59 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   }
   s = sum_lanes<5>(s);
   if (lane == 0) {
-    const V d = judge(piv, i, value<V>(a, diag) + V(diagonal_shift(piv)) - s, status);
+    const V d = pivot_of(piv, i, value<V>(a, diag), s, status);
 
     store_relaxed(pivot + i, clean(d));
     if (inverse) inverse[t] = V(1) / d;
+  }
+}
+
+/*
+   The same with ROW_LANES lanes a row, in numerical order, for rows of few entries. A row may wait for another one of
+   its warp: in a turn each lane looks whether its next value is there, and rows that have all are finished.
+
+   Progress: as above; a row of the warp that waits for none of the others comes first, and no lane waits for long.
+*/
+template <typename V>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) short_pivots_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ sum,
+                                                                     SyncILUDevicePivoting piv, V *pivot, Ticket *ticket, SyncILUDeviceStatus *status)
+{
+  const long long i    = (long long)take_ticket(ticket) * (32 / ROW_LANES) + (threadIdx.x & 31) / ROW_LANES;
+  const bool      mine = i < p.n;
+  const int       own = mine ? (int)i : 0, sub = threadIdx.x % ROW_LANES, diag = mine ? p.diag[own] : 0, shift = threadIdx.x & 31 & ~(ROW_LANES - 1);
+  int             e = mine ? p.ptr[own] + sub : 0, k = 0;
+  V               s = 0, multiplier = 0, u = 0;
+  bool            done = !mine;
+
+  /* entries of zero update nothing, and wait for nobody */
+  auto next = [&]() {
+    for (; e < diag; e += ROW_LANES) {
+      multiplier = value<V>(a, e);
+      if (multiplier == V(0)) continue;
+      k           = p.col[e];
+      const int q = search(p.col, p.diag[k] + 1, p.ptr[k + 1], own);
+      u           = q < 0 ? V(0) : value<V>(a, q);
+      if (piv.relax != 0.0) u += V(piv.relax) * (sum[k] - u);
+      return;
+    }
+  };
+  next();
+  while (__any_sync(FULL, !done)) {
+    if (e < diag) {
+      const V d = load_relaxed(pivot + k);
+
+      if (is_set(d)) {
+        s += multiplier * (u / d);
+        e += ROW_LANES;
+        next();
+      }
+    }
+    const unsigned wait  = __ballot_sync(FULL, e < diag);
+    const bool     ready = !done && !(wait >> shift & ((1u << ROW_LANES) - 1));
+    const V        all   = sum_lanes<ROW_LANES_LOG>(s);
+    if (!ready) continue;
+    if (sub == 0) store_relaxed(pivot + own, clean(pivot_of(piv, own, value<V>(a, diag), all, status)));
+    done = true;
   }
 }
 
@@ -210,6 +268,15 @@ cudaError_t SyncILUKernelWidePivots(SyncILUValueType type, SyncILUDevicePattern 
   if (p.n && piv.relax != 0.0)
     upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
   LAUNCH(wide_pivots_kernel<double>, 32ll * p.n, stream, p, order, a, (const double *)sum, piv, (double *)pivot, (double *)inverse, ticket, status);
+}
+
+cudaError_t SyncILUKernelShortPivots(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, void *sum, SyncILUDevicePivoting piv, void *pivot,
+                                     unsigned long long *ticket, SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (p.n && piv.relax != 0.0)
+    upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
+  LAUNCH(short_pivots_kernel<double>, (long long)p.n * ROW_LANES, stream, p, a, (const double *)sum, piv, (double *)pivot, ticket, status);
 }
 
 cudaError_t SyncILUKernelPivots(SyncILUValueType type, SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, void *pivot,

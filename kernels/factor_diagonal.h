@@ -36,6 +36,10 @@ extern cudaError_t SyncILUKernelStructCoefficients(SyncILUValueType, SyncILUDevi
 extern cudaError_t SyncILUKernelWidePivots(SyncILUValueType, SyncILUDevicePattern, const int *order, SyncILUDeviceValues, void *sum, SyncILUDevicePivoting,
                                            void *pivot, void *inverse, unsigned long long *ticket, SyncILUDeviceStatus *, cudaStream_t);
 
+/* The same in numerical order, for rows of L with few entries. */
+extern cudaError_t SyncILUKernelShortPivots(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, void *sum, SyncILUDevicePivoting, void *pivot,
+                                            unsigned long long *ticket, SyncILUDeviceStatus *, cudaStream_t);
+
 /* Solves the recurrence: pivots by rows, their reciprocals in the x of the triangular solve. */
 extern cudaError_t SyncILUKernelPivots(SyncILUValueType, SyncILUDeviceEll, SyncILUDeviceSolve, SyncILUDevicePivoting, void *pivot, SyncILUDeviceStatus *,
                                        cudaStream_t);

@@ -48,6 +48,34 @@ __global__ void rows_from_keys_kernel(int n, int bits, int nnz, const Key *__res
   if (t < nnz) col[t] = (int)(key[t] & (((Key)1 << bits) - 1));
 }
 
+__global__ void ordered_lengths_kernel(int n, const int *__restrict__ order, const int *__restrict__ ptr, int *__restrict__ length)
+{
+  const long long i = global_thread();
+
+  if (i < n) length[i] = ptr[order[i] + 1] - ptr[order[i]];
+}
+
+/* ROW_LANES lanes a row, the same warp for all of it. */
+__global__ void order_rows_kernel(int n, const int *__restrict__ order, const int *__restrict__ colinv, const int *__restrict__ ptr,
+                                  const int *__restrict__ col, const int *__restrict__ pptr, int *unsorted, int *__restrict__ pcol, int *__restrict__ map)
+{
+  const long long t    = global_thread();
+  const bool      mine = t / ROW_LANES < n;
+  const int       i = mine ? (int)(t / ROW_LANES) : 0, r = order[i], from = ptr[r], to = pptr[i];
+  const int       count = mine ? ptr[r + 1] - from : 0, lane = (int)(t % ROW_LANES);
+
+  for (int e = lane; e < count; e += ROW_LANES) unsorted[to + e] = colinv[col[from + e]];
+  __syncwarp(); /* what the other lanes of the row have written is there */
+  for (int e = lane; e < count; e += ROW_LANES) {
+    const int c    = unsorted[to + e];
+    int       rank = 0;
+
+    for (int q = 0; q < count; q++) rank += unsorted[to + q] < c;
+    pcol[to + rank] = c;
+    if (map) map[to + rank] = from + e;
+  }
+}
+
 constexpr int FREE = -1; /* no row */
 
 /*
@@ -190,6 +218,17 @@ cudaError_t SyncILUKernelEntryKeys(int n, const int *ptr, const int *col, const 
                                    unsigned long long *key, int *diagonal, cudaStream_t stream)
 {
   LAUNCH(entry_keys_kernel, (long long)n * ROW_LANES, stream, n, ptr, col, rowinv, colinv, transpose != 0, bits, key, diagonal);
+}
+
+cudaError_t SyncILUKernelOrderedLengths(int n, const int *order, const int *ptr, int *length, cudaStream_t stream)
+{
+  LAUNCH(ordered_lengths_kernel, n, stream, n, order, ptr, length);
+}
+
+cudaError_t SyncILUKernelOrderRows(int n, const int *order, const int *colinv, const int *ptr, const int *col, const int *pptr, int *unsorted, int *pcol,
+                                   int *map, cudaStream_t stream)
+{
+  LAUNCH(order_rows_kernel, (long long)n * ROW_LANES, stream, n, order, colinv, ptr, col, pptr, unsorted, pcol, map);
 }
 
 cudaError_t SyncILUKernelDiagonalKeys(int n, int bits, const int *diagonal, unsigned long long *key, int *count, cudaStream_t stream)

@@ -27,6 +27,18 @@ extern cudaError_t SyncILUKernelDiagonalKeys(int n, int bits, const int *diagona
 extern cudaError_t SyncILUKernelRowsFromKeys(void *workspace, size_t *bytes, int n, int bits, int nnz, unsigned long long *key, int *ptr, int *col,
                                              cudaStream_t);
 
+/* Lengths of rows in CSR: length[i] is that of row order[i]. */
+extern cudaError_t SyncILUKernelOrderedLengths(int n, const int *order, const int *ptr, int *length, cudaStream_t);
+
+/*
+   The rows of n rows in CSR with ascending columns in another order, which begin at pptr[i]: row i is row order[i],
+   column c becomes colinv[c], and columns ascend again. Without keys and sorts, for rows that are short enough for
+   each entry to be compared with all others of its row. Unless map is NULL, it says where each entry stood. unsorted
+   is workspace of a number an entry.
+*/
+extern cudaError_t SyncILUKernelOrderRows(int n, const int *order, const int *colinv, const int *ptr, const int *col, const int *pptr, int *unsorted, int *pcol,
+                                          int *map, cudaStream_t);
+
 /*
    Searches the graph of the matrix for the entries (i,j), j > i, of each row i of the factor: those j to which
    a path of at most levels + 1 edges leads from i, all rows between them less than i (D. Hysom, A. Pothen,

@@ -430,6 +430,16 @@
 #define SYNCILU_LEVEL_LONG 96
 #define SYNCILU_LEVEL_MEAN 32
 
+/* Most entries of a row of L for which D-ILU has eight lanes a row (the logarithm follows), else 32. */
+#define SYNCILU_DILU_SHORT 256
+#define SYNCILU_DILU_LANES 3
+
+/*
+   Most entries of a row of a matrix that is put into another order row by row, each column compared with all others
+   of its row; with longer rows all entries are sorted together.
+*/
+#define SYNCILU_ORDER_SHORT 256
+
 /*
    Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the
    most entries of a row of L or U; how many of them, in other blocks, a lane goes through alone, while those

@@ -331,6 +331,7 @@ typedef struct {
   double amount; /* but for SYNCILU_PIVOT_SHIFT added to every diagonal entry */
   double relax;
   int    right; /* the rest of a row is what is right of its pivot, as in ICC */
+  double least; /* D-ILU: of its diagonal entry what a pivot is at least, else zero */
 } SyncILUDevicePivoting;
 
 /* What a factorization finds. */

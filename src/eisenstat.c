@@ -89,27 +89,28 @@ static PetscErrorCode CheckUpdates(const SyncILUPattern *p)
   PetscCall(PetscFree(mark));
   PetscCheck(bad[0] < 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: only diagonals may have updates, but the entry of row %" PetscInt_FMT " and column %" PetscInt_FMT
-             " has one by row %" PetscInt_FMT,
+             " has one by row %" PetscInt_FMT "; -pc_syncilu_update dilu leaves such entries as they are",
              bad[0], bad[1], bad[2]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What of a pattern the trick is not for. */
+/* What of a pattern the trick is not for. D-ILU updates diagonals alone whatever it is. */
 static PetscErrorCode CheckPattern(SyncILUEngine e)
 {
-  SyncILUPattern own;
-  PetscErrorCode ierr;
+  const PetscBool dilu = (PetscBool)(e->settings.update == SYNCILU_UPDATE_DILU);
+  SyncILUPattern  own;
+  PetscErrorCode  ierr;
 
   PetscFunctionBegin;
   if (e->pattern.lptr || !e->ops->eisenstat->pattern) {
     PetscCall(CheckOrder(&e->pattern));
-    PetscCall(CheckUpdates(&e->pattern));
+    if (!dilu) PetscCall(CheckUpdates(&e->pattern));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMemzero(&own, sizeof(own)));
   ierr = (*e->ops->eisenstat->pattern)(e, &own);
   if (!ierr && own.lptr) ierr = CheckOrder(&own);
-  if (!ierr && own.lptr) ierr = CheckUpdates(&own);
+  if (!ierr && own.lptr && !dilu) ierr = CheckUpdates(&own);
   PetscCall(SyncILUPatternDestroy(&own));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -542,12 +542,18 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What sweeps do not do. */
-static PetscErrorCode CheckSweeps(const SyncILUSettings *s, PetscInt bs)
+/* What sweeps and D-ILU do not do. */
+static PetscErrorCode CheckUpdate(const SyncILUSettings *s, PetscInt bs)
 {
   const char *name = SyncILUUpdates[s->update];
 
   PetscFunctionBegin;
+  if (s->update == SYNCILU_UPDATE_DILU) {
+    PetscCheck(bs == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-pc_syncilu_update %s: not for the blocks of %" PetscInt_FMT " rows of a matrix of type baij; use type aij", name, bs);
+    PetscCheck(!s->symmetric, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-pc_syncilu_update %s: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is symmetric", name);
+  }
   if (!SyncILUSweeps(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(bs == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_syncilu_update %s: not for the blocks of %" PetscInt_FMT " rows of a matrix of type baij; use type aij", name, bs);
@@ -567,7 +573,8 @@ static SyncILUPivoting FirstPivoting(SyncILUEngine e, const MatFactorInfo *info)
 {
   /* points of blocks are not shifted: where a pivot vanishes, the backend that knows blocks is next */
   const MatFactorShiftType type = SeesPoints(e) ? MAT_SHIFT_NONE : (MatFactorShiftType)(int)info->shifttype;
-  SyncILUPivoting          piv  = {type, info->zeropivot, 0.0, e->settings.relax, SyncILUSweeps(&e->settings)};
+  const PetscReal          dilu = e->settings.update == SYNCILU_UPDATE_DILU ? SYNCILU_DILU_LEAST : 0.0;
+  SyncILUPivoting          piv  = {type, info->zeropivot, 0.0, e->settings.relax, SyncILUSweeps(&e->settings), dilu};
 
   if (type == MAT_SHIFT_INBLOCKS) piv.amount = info->shiftamount;
   return piv;
@@ -720,7 +727,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
   PetscBool anew = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(CheckSweeps(&e->settings, source->bs));
+  PetscCall(CheckUpdate(&e->settings, source->bs));
   PetscCheck(source->bs == e->bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "The matrix has blocks of %" PetscInt_FMT " rows, the one of the symbolic phase had blocks of %" PetscInt_FMT, source->bs, e->bs);
   PetscCall(FactorSeen(e, source, info, &anew));

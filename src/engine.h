@@ -180,6 +180,12 @@ enum {
 };
 #define SYNCILU_SEARCH_FILL 2.0
 
+/*
+   Of the diagonal entry of a row, what the pivot of D-ILU is at least: any pivots of the diagonal's sign make a preconditioner,
+   and without a bound one in millions of rows of a Laplacian on tetrahedra has another sign.
+*/
+#define SYNCILU_DILU_LEAST 0.25
+
 /* Sweeps of parilu and parilut; 0: the factorization is exact. */
 static inline PetscInt SyncILUSweeps(const SyncILUSettings *s)
 {
@@ -219,6 +225,7 @@ typedef struct {
   PetscReal          amount; /* added to every diagonal entry, or to single pivots (MAT_SHIFT_INBLOCKS) */
   PetscReal          relax;
   PetscInt           sweeps; /* of parilu (sweeps.c); 0: the factorization is exact */
+  PetscReal          dilu;   /* diagonals alone are updated, and a pivot is at least this part of its diagonal entry; 0: another factorization */
 } SyncILUPivoting;
 
 /* What one attempt found. */

@@ -34,7 +34,9 @@ static void AddDropped(PetscInt bs, const PetscScalar *l, const PetscScalar *u, 
    factors as those of its points with all entries of these blocks in the pattern, but for pivots, which are
    chosen within a block.
 
-   With piv->sweeps it is SyncILUReferenceSweeps().
+   With piv->sweeps it is SyncILUReferenceSweeps(), and with piv->dilu D-ILU: updates of other entries than the
+   diagonal are as if these were not in the pattern (R. Barrett et al., Templates, SIAM 1994, section 3.4.1), and
+   pivots are bounded.
 */
 PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR *A, const SyncILUPivoting *piv, PetscScalar *lval, PetscScalar *uval,
                                       PetscScalar *dinv, SyncILUStatus *status)
@@ -55,6 +57,7 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
   for (PetscInt i = 0; i < n; i++) {
     const PetscInt r  = p->row ? p->row[i] : i;
     PetscReal      rs = 0.0;
+    PetscScalar    diagonal;
 
     PetscCall(PetscArrayzero(dropped, bs));
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
@@ -70,6 +73,7 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
     for (PetscInt k = A->i[r]; k < A->i[r + 1]; k++)
       PetscCall(PetscArraycpy(SYNCILU_AT(w, p->colinv ? p->colinv[A->j[k]] : A->j[k], bs), SYNCILU_AT(A->a, k, bs), bs2));
     if (piv->shift != MAT_SHIFT_INBLOCKS && bs == 1) w[i] += piv->amount;
+    diagonal = w[i * bs2];
 
     for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
       const PetscInt ref = p->lcol[k];
@@ -78,11 +82,13 @@ PetscErrorCode SyncILUReferenceFactor(const SyncILUPattern *p, const SyncILUCSR 
       SyncILUBlockProduct(bs, SYNCILU_AT(w, ref, bs), SYNCILU_AT(dinv, ref, bs), l);
       if (SyncILUBlockIsZero(bs, l)) continue;
       for (PetscInt q = p->uptr[ref]; q < p->uptr[ref + 1]; q++) {
-        if (mark[p->ucol[q]] == i) SyncILUBlockSubtractProduct(bs, l, SYNCILU_AT(uval, q, bs), SYNCILU_AT(w, p->ucol[q], bs));
+        if (piv->dilu > 0.0 ? p->ucol[q] == i : mark[p->ucol[q]] == i)
+          SyncILUBlockSubtractProduct(bs, l, SYNCILU_AT(uval, q, bs), SYNCILU_AT(w, p->ucol[q], bs));
         else AddDropped(bs, l, SYNCILU_AT(uval, q, bs), dropped);
       }
     }
     for (PetscInt k = 0; k < bs && piv->relax != 0.0; k++) SYNCILU_AT(w, i, bs)[k + k * bs] -= piv->relax * dropped[k];
+    if (piv->dilu > 0.0) w[i] = SyncILUBoundPivot(piv, diagonal, w[i]);
 
     for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) PetscCall(PetscArraycpy(SYNCILU_AT(uval, k, bs), SYNCILU_AT(w, p->ucol[k], bs), bs2));
     if (bs > 1) {

@@ -25,6 +25,12 @@ static inline void SyncILUStatusMerge(const SyncILUStatus *other, SyncILUStatus 
   status->shifted = shifted;
 }
 
+/* The pivot of D-ILU, which keeps away from zero: see SYNCILU_DILU_LEAST. Without a diagonal entry there is nothing to keep it. */
+static inline PetscScalar SyncILUBoundPivot(const SyncILUPivoting *piv, PetscScalar diagonal, PetscScalar pivot)
+{
+  return diagonal != (PetscScalar)0.0 && PetscRealPart(pivot / diagonal) < piv->dilu ? piv->dilu * diagonal : pivot;
+}
+
 /*
    Judges the pivot of a row, given the sum rs of the absolute values of the row's other entries of L and U,
    and notes the first row that is rejected. The bounds are PETSc's: relative to rs with the shifts that act

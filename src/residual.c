@@ -101,7 +101,7 @@ PetscErrorCode SyncILUResidual(SyncILUEngine e, const SyncILUCSR *A, PetscReal *
 {
   const SyncILUPattern *p = &e->pattern;
   const PetscInt        n = p->n, bs2 = p->bs * p->bs;
-  SyncILUPivoting       any    = {MAT_SHIFT_NONE, 0.0, 0.0, 0.0, 0};
+  SyncILUPivoting       any    = {MAT_SHIFT_NONE, 0.0, 0.0, 0.0, 0, 0.0};
   PetscReal             sum[2] = {0.0, 0.0};
   SyncILUStatus         status;
   const PetscScalar    *lval, *uval, *dinv;

@@ -149,7 +149,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu) - the strategy
 
    Level: advanced
 
@@ -163,7 +163,7 @@ MAT_GETTER(Backend, SyncILUBackend)
    few rows, then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take
    so much memory that plan and factor would have more than three times the bytes of the matrix and 16 MB
    more. The view and -info give the reason. The host has one way, a dense work row a thread, and says so in
-   the view; there the exact strategies are all the same, while parilu and parilut are what they are on a GPU.
+   the view; there the exact strategies are all the same, while parilu, parilut and dilu are what they are on a GPU.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -198,7 +198,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu) - the strategy
 
    Level: advanced
 
@@ -1657,7 +1657,7 @@ PC_GETTER(Symmetric, PetscBool)
    Notes:
    The factorization is M = L D U', with D the pivots, L and U' triangular with ones on the diagonal. Where its
    updates change diagonal entries alone, as with 5- and 7-point stencils and tridiagonal matrices, relaxed or
-   not, the off-diagonal entries of A are those of L D and D U'. To multiply with B = L^-1 A U'^-1 then takes the
+   not, and on any pattern with `SYNCILU_UPDATE_DILU`, the off-diagonal entries of A are those of L D and D U'. To multiply with B = L^-1 A U'^-1 then takes the
    two triangular solves and no product with A. The Krylov method gets B as its operator and D as its
    preconditioner. See S. C. Eisenstat, SIAM J. Sci. Stat. Comput. 2 (1981), and `PCEISENSTAT` for SSOR.
 

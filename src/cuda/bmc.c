@@ -123,7 +123,14 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
   PlanLaunch(SyncILUKernelIota(b->g.n, 0, c->position, plan->stream));
   CallCUDA(cudaMemcpyAsync(c->before, c->rows, (size_t)c->n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   PlanCall(PlanOffsets(plan, c->n, c->before, NULL));
-  PlanLaunch(SyncILUKernelEdges(b->g, b->nnz, c->bits, c->of, b->full, c->key, c->weight, plan->stream));
+  if (b->g.sides > 1 || c->n == b->g.n) {
+    PlanLaunch(SyncILUKernelEdges(b->g, b->nnz, c->bits, c->of, b->full, c->key, c->weight, plan->stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* far fewer than entries */
+  CallCUDA(cudaMemsetAsync(c->counts, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelGroupEdges(b->g, c->bits, b->head, c->of, c->rows, b->full, c->key, c->weight, c->counts, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &c->edges, c->counts, sizeof(int)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,6 +143,8 @@ static PetscErrorCode Merge(Plan *plan, const Blocks *b, Clusters *c, PetscBool 
   void     *work;
 
   PetscFunctionBegin;
+  *merged = PETSC_FALSE;
+  if (!c->edges) PetscFunctionReturn(PETSC_SUCCESS);
   PlanLaunch(SyncILUKernelSumEdges(NULL, &bytes[0], c->edges, c->bits, c->n, c->key, c->weight, c->counts + 1, c->begin, plan->stream));
   PlanLaunch(SyncILUKernelMerge(NULL, &bytes[1], c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, PetscMax(bytes[0], bytes[1]), &work));
@@ -181,9 +190,9 @@ static PetscErrorCode Number(Plan *plan, const Blocks *b, int *numbering)
 /* The color of each block, and how many there are. */
 static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *colors)
 {
-  const int           mark   = plan->scratch.n;
-  const size_t        n      = (size_t)b->blocks * sizeof(int);
-  int                 bits   = 0, *key, *order, *place, *most;
+  const int           mark = plan->scratch.n;
+  const size_t        n    = (size_t)b->blocks * sizeof(int);
+  int                 bits = 0, *key, *order, *place, *most, *neighbour = NULL, *count = NULL;
   unsigned long long *ticket = plan->ticket + 2;
 
   PetscFunctionBegin;
@@ -192,6 +201,11 @@ static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *color
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &order));
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &most));
+  if ((PetscInt64)SYNCILU_BMC_NEIGHBOURS * b->blocks <= b->nnz) { /* no more than the entries, which then are gone through once */
+    PlanCall(PlanAlloc(plan, &plan->scratch, SYNCILU_BMC_NEIGHBOURS * n, &neighbour));
+    PlanCall(PlanAlloc(plan, &plan->scratch, n, &count));
+    PlanLaunch(SyncILUKernelNeighbours(b->g, b->blocks, b->block, b->begin, b->at, neighbour, count, plan->stream));
+  }
   while ((PetscInt64)1 << bits < b->usual) bits++;
   if (bits > 30) {
     PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d blocks, indices on the device are 32 bits wide", b->usual));
@@ -204,7 +218,7 @@ static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *color
     CallCUDA(cudaMemsetAsync(color, 0xff, n, plan->stream));
     CallCUDA(cudaMemsetAsync(ticket, 0, sizeof(*ticket), plan->stream));
     CallCUDA(cudaMemsetAsync(most, 0, sizeof(int), plan->stream));
-    PlanLaunch(SyncILUKernelColor(b->g, b->blocks, b->block, b->begin, b->at, order, place, color, ticket, most, plan->stream));
+    PlanLaunch(SyncILUKernelColor(b->g, b->blocks, b->block, b->begin, b->at, neighbour, count, order, place, color, ticket, most, plan->stream));
     PetscCall(DeviceReadBack(plan->stream, colors, most, sizeof(int)));
   }
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
@@ -225,12 +239,17 @@ static PetscErrorCode Permute(Plan *plan, const Blocks *b)
   plan->blocks = b->blocks;
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &color));
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &order));
-  PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)b->g.n * sizeof(int), &key));
   PlanCall(Colors(plan, b, color, &plan->colors));
   PlanCall(SortBy(plan, b->blocks, PetscMax(plan->colors - 1, 0), color, order));
   PlanLaunch(SyncILUKernelBlockLengths(b->blocks, b->begin, order, plan->block, plan->stream));
   PlanCall(PlanOffsets(plan, b->blocks, plan->block, NULL));
+  if (b->size <= SYNCILU_BMC_SHORT) {
+    PlanLaunch(SyncILUKernelOrderBlocks(b->blocks, b->begin, order, plan->block, b->at, plan->row, plan->stream));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)b->g.n * sizeof(int), &key));
   PlanLaunch(SyncILUKernelInvert(b->blocks, order, place, plan->stream));
   PlanLaunch(SyncILUKernelGather(b->g.n, place, b->block, key, plan->stream));
   PlanCall(SortBy(plan, b->g.n, PetscMax(b->blocks - 1, 0), key, plan->row));

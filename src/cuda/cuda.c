@@ -227,7 +227,8 @@ SyncILUDevicePivoting DevicePivoting(const SyncILUPivoting *piv, PetscBool symme
                              .zeropivot = (double)piv->zeropivot,
                              .amount    = (double)piv->amount,
                              .relax     = (double)piv->relax,
-                             .right     = symmetric};
+                             .right     = symmetric,
+                             .least     = (double)piv->dilu};
 
   if (piv->shift == MAT_SHIFT_NONZERO) p.type = SYNCILU_PIVOT_SIZE;
   if (piv->shift == MAT_SHIFT_POSITIVE_DEFINITE) p.type = SYNCILU_PIVOT_SIGN;

@@ -120,6 +120,7 @@ struct _Plan {
   SyncILUDeviceCounts     counts;
   SyncILUDeviceStatistics statistics;
   PetscBool               symmetric; /* the pattern is, as far as that was asked */
+  PetscBool               known;     /* to be symmetric, from the symbolic phase */
   /* U may be taken in the order of L from its end, which is by latest levels */
   PetscBool reversed;
   PetscBool late;       /* rows are by their latest level */

@@ -127,7 +127,7 @@ static PetscErrorCode DownloadOrder(Plan *plan, SyncILUPattern *p, PetscBool *sa
 static PetscErrorCode Pattern(CUDA *d, SyncILUPattern *p)
 {
   Plan                *plan    = &d->plan;
-  PetscBool            updates = (PetscBool)(plan->statistics.off_diagonal != 0), same = PETSC_TRUE;
+  PetscBool            updates = (PetscBool)(plan->statistics.off_diagonal && plan->settings->update != SYNCILU_UPDATE_DILU), same = PETSC_TRUE;
   SyncILUDevicePattern pattern = {.col = NULL};
 
   PetscFunctionBegin;

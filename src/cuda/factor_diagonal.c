@@ -2,6 +2,8 @@
    The factorization where only diagonals have updates: the recurrence of the pivots is a triangular solve
    with L, in sliced ELL or along the lines of a grid, and W and D U' are the entries of the matrix. It has no
    option value: where it fits, it is what list and auto do.
+
+   dilu is D-ILU, which updates diagonals alone on any pattern, and is taken where it is asked for.
 */
 #include "struct.h"
 #include "../../kernels/factor.h"
@@ -139,3 +141,34 @@ const FactorOps SyncILUFactorDiagonalOps = {.type   = SYNCILU_UPDATE_AUTO,
                                             .fits   = Fits_Diagonal,
                                             .create = Create_Diagonal,
                                             .factor = Factor_Diagonal};
+
+static PetscErrorCode Create_Dilu(Factorization *f, char why[], size_t len)
+{
+  PetscFunctionBegin;
+  (void)why;
+  (void)len;
+  f->both[0] = 0; /* neither is */
+  f->lanes   = f->plan->counts.longest[0] > SYNCILU_DILU_SHORT ? 5 : SYNCILU_DILU_LANES;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows in the order of the pattern, which any solve goes with; the sums of relaxation have room in the workspace. */
+static PetscErrorCode Factor_Dilu(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
+                                  Factor *factor)
+{
+  Plan                *plan = f->plan;
+  SyncILUDevicePattern p;
+
+  PetscFunctionBegin;
+  factor->w.values  = *values;
+  factor->u.values  = *values;
+  factor->u.divisor = f->pivot;
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, (size_t)p.n, f->pivot, 0, NULL, plan->stream));
+  if (f->lanes < 5) PlanLaunch(SyncILUKernelShortPivots(plan->type, p, *values, f->workspace, *piv, f->pivot, plan->ticket + 2, status, plan->stream));
+  else PlanLaunch(SyncILUKernelWidePivots(plan->type, p, NULL, *values, f->workspace, *piv, f->pivot, NULL, plan->ticket + 2, status, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FactorOps SyncILUFactorDiluOps = {.type = SYNCILU_UPDATE_DILU, .name = "dilu", .inexact = PETSC_TRUE, .create = Create_Dilu, .factor = Factor_Dilu};

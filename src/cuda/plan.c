@@ -256,7 +256,7 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
   PlanCall(PlanGetPattern(plan, &p));
   CallCUDA(cudaMemcpyAsync(device, s, sizeof(*s), cudaMemcpyHostToDevice, plan->stream));
   if (updates) PlanLaunch(SyncILUKernelOffDiagonal(p, plan->counts.longest[0], device, plan->stream));
-  if (compare) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
+  if (compare && !plan->known) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
   if (s->inodes) PlanLaunch(SyncILUKernelInodeSizes(p, &device->inodes, plan->stream));
   if (tile) {
     const double rows     = plan->pattern.n;

@@ -13,25 +13,19 @@ const SolveOps *const SyncILUCUDASolves[] = {&SyncILUSolveBlocksOps,       &Sync
 
 PETSC_INTERN const FactorOps SyncILUFactorDiagonalOps, SyncILUFactorBlocksOps, SyncILUFactorListOps, SyncILUFactorAdaptOps, SyncILUFactorVectOps,
   SyncILUFactorSharedOps, SyncILUFactorParallelOps, SyncILUFactorLevelsetOps, SyncILUFactorBsrOps, SyncILUFactorStructOps, SyncILUFactorPariluOps,
-  SyncILUFactorParilutOps;
+  SyncILUFactorParilutOps, SyncILUFactorDiluOps;
 
 /*
    In the order in which they are tried; auto tries no further than adapt. One of type SYNCILU_UPDATE_AUTO has
    no option value.
 */
-const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,
-                                               &SyncILUFactorDiagonalOps,
-                                               &SyncILUFactorBlocksOps,
-                                               &SyncILUFactorBsrOps,
-                                               &SyncILUFactorListOps,
-                                               &SyncILUFactorAdaptOps,
-                                               &SyncILUFactorVectOps,
-                                               &SyncILUFactorSharedOps,
-                                               &SyncILUFactorParallelOps,
-                                               &SyncILUFactorLevelsetOps,
-                                               &SyncILUFactorPariluOps,
-                                               &SyncILUFactorParilutOps,
-                                               NULL};
+const FactorOps *const SyncILUCUDAUpdates[] = {&SyncILUFactorStructOps,   &SyncILUFactorDiagonalOps,
+                                               &SyncILUFactorBlocksOps,   &SyncILUFactorBsrOps,
+                                               &SyncILUFactorListOps,     &SyncILUFactorAdaptOps,
+                                               &SyncILUFactorVectOps,     &SyncILUFactorSharedOps,
+                                               &SyncILUFactorParallelOps, &SyncILUFactorLevelsetOps,
+                                               &SyncILUFactorPariluOps,   &SyncILUFactorParilutOps,
+                                               &SyncILUFactorDiluOps,     NULL};
 
 /* Of a strategy of the triangular solves. */
 const char *SolveName(const SolveOps *ops)

@@ -22,8 +22,8 @@ static PetscErrorCode IsSymmetric(Plan *plan, const DeviceRows *m, PetscBool *sy
   SyncILUDeviceStatistics    s, *device;
 
   PetscFunctionBegin;
-  *symmetric = PETSC_FALSE;
-  if (!PlanIsRegular(plan) || m->nnz - m->n != 2 * (PetscInt64)plan->counts.entries) PetscFunctionReturn(PETSC_SUCCESS);
+  *symmetric = plan->known;
+  if (plan->known || !PlanIsRegular(plan) || m->nnz - m->n != 2 * (PetscInt64)plan->counts.entries) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(s), &device));
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(s), plan->stream));
   PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
@@ -95,6 +95,7 @@ static PetscErrorCode MakeOrdering(Plan *plan, const DeviceRows *m, SyncILUBlock
   }
   if (!pays) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(IsSymmetric(plan, m, &symmetric));
+  plan->known = symmetric; /* also in that ordering, and with fill */
   if (!symmetric) {
     DeviceRows t;
 
@@ -105,6 +106,42 @@ static PetscErrorCode MakeOrdering(Plan *plan, const DeviceRows *m, SyncILUBlock
   }
   PlanCall(PlanOrderBMC(plan, graph, m->nnz, plan->settings->block_size, blocks));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Brings rows, none of them long, into an ordering of the plan in which their diagonals stay diagonals: without
+   sorting all entries, and with the map to the matrix. If final, the rows p are the pattern of the plan; else they
+   are in scratch.
+*/
+static PetscErrorCode PermuteShort(Plan *plan, const DeviceRows *m, PetscBool final, DeviceRows *p)
+{
+  const size_t n = (size_t)m->n;
+  int          mark, *ptr = (int *)plan->pattern.ptr, *col, *inverse, *unsorted;
+
+  PetscFunctionBegin;
+  if (final) {
+    PlanCall(PlanAllocCopied(plan, (size_t)m->nnz * sizeof(int), &plan->columns));
+    PlanCall(PlanAllocCopied(plan, (size_t)m->nnz * sizeof(int), &plan->map));
+    col          = plan->columns;
+    plan->nnz    = m->nnz;
+    plan->mapped = PETSC_TRUE;
+  } else {
+    PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &ptr));
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->nnz * sizeof(int), &col));
+  }
+  mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &inverse));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)m->nnz * sizeof(int), &unsorted));
+  PlanLaunch(SyncILUKernelInvert(m->n, plan->col, inverse, plan->stream));
+  PlanLaunch(SyncILUKernelOrderedLengths(m->n, plan->row, m->ptr, ptr, plan->stream));
+  PlanCall(PlanOffsets(plan, m->n, ptr, NULL));
+  PlanLaunch(SyncILUKernelOrderRows(m->n, plan->row, inverse, m->ptr, m->col, ptr, unsorted, col, final ? plan->map : NULL, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  p->n   = m->n;
+  p->nnz = m->nnz;
+  p->ptr = ptr;
+  p->col = col;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,6 +157,10 @@ static PetscErrorCode Permute(Plan *plan, const DeviceRows *m, PetscBool final, 
   unsigned long long *key;
 
   PetscFunctionBegin;
+  if (plan->row && plan->row == plan->col && PlanIsRegular(plan) && plan->counts.longest_row <= SYNCILU_ORDER_SHORT) {
+    PlanCall(PermuteShort(plan, m, final, p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /* what stays comes first, with room for all diagonals */
   if (!final) {
     PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &ptr));
@@ -301,6 +342,6 @@ PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, Pe
   if (!*regular) PetscFunctionReturn(PETSC_SUCCESS);
   e->pattern.added = added;
   e->pattern.same  = (PetscBool)(!plan->row && !levels && !added);
-  if (!e->pattern.same) PlanCall(PlanAllocCopied(plan, (size_t)plan->nnz * sizeof(int), &plan->map));
+  if (!e->pattern.same && !plan->map) PlanCall(PlanAllocCopied(plan, (size_t)plan->nnz * sizeof(int), &plan->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -304,6 +304,49 @@ FOR_EACH_CALL void FactorHalfRows(const FactorJob *job, const PetscInt *order, P
   }
 }
 
+/*
+   The same for D-ILU, where the entries of the matrix stay as they are, and only the pivots are computed: relaxed,
+   from all entries of the rows before; else from those in the row's own column.
+*/
+static void FactorDiagonals(const FactorJob *job, const PetscInt *order, PetscInt first, PetscInt last, const Work *work, SyncILUStatus *status)
+{
+  const SyncILUPattern *p       = job->p;
+  Host                 *h       = job->h;
+  const PetscReal       relax   = job->piv->relax;
+  const PetscBool       rowsums = SyncILUNeedsRowSum(job->piv);
+  PetscScalar          *w       = work->w;
+
+  for (PetscInt q = first; q < last; q++) {
+    const PetscInt i = order ? order[q] : q, r = p->row ? p->row[i] : i;
+    PetscScalar    dropped = 0.0, diagonal;
+    PetscReal      rs      = 0.0;
+
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) w[p->lcol[k]] = 0.0;
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) w[p->ucol[k]] = 0.0;
+    w[i] = 0.0;
+    for (PetscInt k = job->A->i[r]; k < job->A->i[r + 1]; k++) w[p->colinv ? p->colinv[job->A->j[k]] : job->A->j[k]] = job->A->a[k];
+    if (job->piv->shift != MAT_SHIFT_INBLOCKS) w[i] += job->piv->amount;
+    diagonal = w[i];
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1]; k++) {
+      const PetscInt    ref = p->lcol[k];
+      const PetscScalar l   = w[ref] * h->dinv[ref];
+
+      h->lval[k] = l;
+      if (l == 0.0) continue;
+      if (relax == 0.0) SubtractFound(1, &i, &l, p->uptr[ref], p->uptr[ref + 1], p->ucol, h->uval, w, 1);
+      for (PetscInt t = p->uptr[ref]; t < p->uptr[ref + 1] && relax != 0.0; t++) {
+        if (p->ucol[t] == i) w[i] -= l * h->uval[t];
+        else dropped += l * h->uval[t];
+      }
+    }
+    w[i] = SyncILUBoundPivot(job->piv, diagonal, w[i] - relax * dropped);
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1]; k++) h->uval[k] = w[p->ucol[k]];
+    for (PetscInt k = p->lptr[i]; k < p->lptr[i + 1] && rowsums; k++) rs += PetscAbsScalar(h->lval[k]);
+    for (PetscInt k = p->uptr[i]; k < p->uptr[i + 1] && rowsums; k++) rs += PetscAbsScalar(h->uval[k]);
+    h->dinv[i] = 1.0 / SyncILUJudgePivot(job->piv, i, w[i], rs, status);
+  }
+}
+
 typedef void FactorFunction(const FactorJob *, const PetscInt *, PetscInt, PetscInt, const Work *, SyncILUStatus *);
 
 #define FACTOR(name, bs) \
@@ -358,7 +401,7 @@ static PetscErrorCode Factor_Host(SyncILUEngine e, const SyncILUCSR *A, const Sy
   FactorJob              job     = {p, A, piv, h};
   SyncILUStatus         *found;
   Work                  *work;
-  FactorFunction *const  factor = p->half ? factor_half[relax] : factor_rows[relax][BLOCK_SIZES_INDEX(p->bs)];
+  FactorFunction *const  factor = p->half ? factor_half[relax] : piv->dilu > 0.0 ? FactorDiagonals : factor_rows[relax][BLOCK_SIZES_INDEX(p->bs)];
   SyncILUTriangle *const L      = p->half ? &h->UT : &h->L;
 
   PetscFunctionBegin;

@@ -202,7 +202,7 @@ void OutcomeInit(const char *name, Outcome *o)
 {
   memset(o, 0, sizeof(*o));
   o->name  = name;
-  o->setup = o->refactor = o->time = NAN;
+  o->setup = o->refactor = o->time = o->apply = NAN;
 }
 
 PetscErrorCode OutcomeDestroy(Outcome *o)

@@ -30,6 +30,7 @@ typedef struct {
   const char        *name;
   BenchSample        first, again, solve;
   double             setup, refactor, time; /* medians; NAN where there is none */
+  double             apply;                 /* an application of the preconditioner, if it was timed */
   PetscInt           its, applications;     /* of the preconditioner, if they are counted */
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| */

@@ -10,6 +10,8 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
                       poisson, anisotropic, laplace2, circuit and what -system and -file name; unsymmetric ones with GMRES, at most 1000 iterations\n\
   -histories          a choice of these with the norms of the true residual in all iterations, as JSON, which plot.py draws; Poisson has 304^3\n\
                       points, as in figure 11 of H. Luo et al., StructILU, ICS 2025\n\
+  -meshes_table       finite elements on unstructured meshes: ILU in the order of the mesh and in the ordering bmc, beside Jacobi, none and GAMG;\n\
+                      to 1e-8, GMRES(60); of what -mesh and -file name, else of five meshes, with the time of an application, and a summary\n\
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank; or with -sweeps_table, on one rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
@@ -35,6 +37,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
 enum {
   LIST  = 16,
   PAIRS = 5 * LIST, /* a problem each */
+  CASES = 2 * LIST, /* a problem and a method each */
   WHY   = KRYLOV_WHY
 };
 
@@ -114,6 +117,28 @@ static const char *const shown[2][12] = {
   {"ILU(0)", "ILU(1)", "ParILU(0) 5", "ParILUT 5", "ParILUT 5 jacobi", "multicolor ILU(0)", "ilu", "jacobi", "none", NULL},
   {"IC(0)",  "IC(1)",  "ParIC(0) 5",  "ParICT 5",  "ParICT 5 jacobi",  "multicolor IC(0)",  "icc", "jacobi", "none", NULL}
 };
+/* Of -meshes_table. The order of the mesh comes first: the others' iterations are compared with its. */
+static const Preconditioner on_meshes[] = {
+  {"ILU(0)",              {"pc_type syncilu"},                                                                                       PETSC_TRUE},
+  {"ILU(0) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                                    PETSC_TRUE},
+  {"ILU(1) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                              PETSC_TRUE},
+  {"ILU(2) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                              PETSC_TRUE},
+  {"ILU(0) bmc relaxed",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_relax 0.5"},                            PETSC_TRUE},
+  {"ILU(1) bmc relaxed",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1", "pc_syncilu_relax 0.5"},      PETSC_TRUE},
+  {"D-ILU bmc",           {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.5"},  PETSC_TRUE},
+  {"D-ILU bmc trick",
+   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.5", "pc_syncilu_eisenstat"},
+   PETSC_TRUE                                                                                                                                  },
+  {"D-ILU bmc trick 0.8",
+   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.8", "pc_syncilu_eisenstat"},
+   PETSC_TRUE                                                                                                                                  },
+  {"IC(0) bmc",           {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc"},                                         PETSC_TRUE},
+  {"ILU(0) sweeps",       {"pc_type syncilu", "pc_syncilu_solve jacobi"},                                                            PETSC_TRUE},
+  {"ILU(0) bmc sweeps",   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_solve jacobi"},                         PETSC_TRUE},
+  {"jacobi",              {"pc_type jacobi"},                                                                                        PETSC_TRUE},
+  {"none",                {"pc_type none"},                                                                                          PETSC_TRUE},
+  {"gamg",                {"pc_type gamg"},                                                                                          PETSC_TRUE},
+};
 static const Preconditioner on_cpu[] = {
   {"ilu", {"pc_type ilu"}, PETSC_FALSE},
 };
@@ -129,10 +154,17 @@ typedef struct {
   double   host[3], cuda[3]; /* setup, refactor, solve */
 } Pair;
 
+/* A problem and a method of -meshes_table, by the preconditioners of its table; NAN where one was not run or has not converged. */
+typedef struct {
+  char   name[64];
+  double speed[PETSC_STATIC_ARRAY_LENGTH(on_meshes)]; /* the better of Jacobi and none over it */
+  double its[PETSC_STATIC_ARRAY_LENGTH(on_meshes)];   /* over those in the order of the mesh */
+} Case;
+
 typedef struct {
   Krylov        krylov;
   PetscReal     peclet;
-  PetscBool     cpu, host_arrays, sweeps, histories;
+  PetscBool     cpu, host_arrays, sweeps, histories, meshes;
   PetscMPIInt   ranks;
   MatType       mattype;
   VecType       vectype;
@@ -141,6 +173,8 @@ typedef struct {
   BenchJSON     json;
   Pair          pair[PAIRS];
   PetscInt      npairs;
+  Case          cases[CASES];
+  PetscInt      ncases;
   BenchFailures failures;
 } Bench;
 
@@ -229,15 +263,34 @@ static PetscErrorCode GridCreate(const Bench *bench, PetscInt n, PetscReal pecle
 
 /* ---- output ---- */
 
+static const Outcome *Named(const char *name, PetscInt n, const Outcome *all)
+{
+  for (PetscInt k = 0; k < n; k++)
+    if (!strcmp(all[k].name, name)) return &all[k];
+  return NULL;
+}
+
+static double TotalOf(const Outcome *o)
+{
+  return o ? OutcomeTotal(o) : NAN;
+}
+
+/* Iterations, NAN where it has not converged. */
+static double IterationsOf(const Outcome *o)
+{
+  return isnan(TotalOf(o)) ? NAN : (double)PetscMax(o->its, 1);
+}
+
 /* How many times faster than the named one. */
 static double Against(const char *name, PetscInt n, const Outcome *all, const Outcome *o)
 {
-  for (PetscInt k = 0; k < n; k++) {
-    PetscBool same;
+  return TotalOf(Named(name, n, all)) / OutcomeTotal(o);
+}
 
-    if (PetscStrcmp(all[k].name, name, &same) == PETSC_SUCCESS && same) return OutcomeTotal(&all[k]) / OutcomeTotal(o);
-  }
-  return NAN;
+/* The better of Jacobi and none, of those that converge. */
+static double Plain(PetscInt n, const Outcome *all)
+{
+  return fmin(TotalOf(Named("jacobi", n, all)), TotalOf(Named("none", n, all)));
 }
 
 /* What a table is of, apart from the problem. */
@@ -256,8 +309,10 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
   PetscCall(MatGetInfo(p->A, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s, %s: %" PetscInt_FMT " rows, %.0f nonzeros, rtol %g, %s\n", p->name, type, rows, info.nz_used,
                         (double)bench->krylov.rtol, Where(bench)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %6s %10s %10s %10s %11s %8s %8s %10s  %s\n", "ms", "its", "setup", "refactor", "solve", "setup+solve",
-                        "ilu/it", "none/it", "|b-Ax|/|b|", "remarks"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %6s %10s %10s %10s %11s", "ms", "its", "setup", "refactor", "solve", "setup+solve"));
+  if (bench->meshes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9s %9s %8s %8s", "iteration", "apply", "plain/it", "its"));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8s %8s", "ilu/it", "none/it"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %10s  %s\n", "|b-Ax|/|b|", "remarks"));
   for (PetscInt k = 0; k < n; k++) {
     const Outcome *o = &all[k];
     char           remarks[WHY + 64];
@@ -273,13 +328,20 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->refactor));
     PetscCall(PrintNumber(10, "%.2f", 1e3 * o->time));
     PetscCall(PrintNumber(11, "%.2f", 1e3 * OutcomeTotal(o)));
-    PetscCall(PrintNumber(8, "%.2f", Against("ilu", n, all, o)));
-    PetscCall(PrintNumber(8, "%.2f", Against("none", n, all, o)));
+    if (bench->meshes) {
+      PetscCall(PrintNumber(9, "%.4f", 1e3 * o->time / PetscMax(o->its, 1)));
+      PetscCall(PrintNumber(9, "%.4f", 1e3 * o->apply));
+      PetscCall(PrintNumber(8, "%.2f", Plain(n, all) / OutcomeTotal(o)));
+      PetscCall(PrintNumber(8, "%.2f", IterationsOf(o) / IterationsOf(Named(on_meshes[0].name, n, all))));
+    } else {
+      PetscCall(PrintNumber(8, "%.2f", Against("ilu", n, all, o)));
+      PetscCall(PrintNumber(8, "%.2f", Against("none", n, all, o)));
+    }
     PetscCall(PrintNumber(10, "%.1e", o->failed ? NAN : (double)o->residual));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", remarks));
 
     PetscCall(BenchJSONBegin(bench->json));
-    PetscCall(BenchJSONText(bench->json, "bench", bench->histories ? "histories" : bench->sweeps ? "sweeps" : "solvers"));
+    PetscCall(BenchJSONText(bench->json, "bench", bench->histories ? "histories" : bench->sweeps ? "sweeps" : bench->meshes ? "meshes" : "solvers"));
     PetscCall(BenchJSONText(bench->json, "problem", p->name));
     PetscCall(BenchJSONText(bench->json, "solver", type));
     PetscCall(BenchJSONText(bench->json, "device", bench->cpu ? "cpu" : "gpu"));
@@ -297,6 +359,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
       PetscCall(BenchJSONNumber(bench->json, "setup", o->setup));
       PetscCall(BenchJSONNumber(bench->json, "refactor", o->refactor));
       PetscCall(BenchJSONNumber(bench->json, "solve", o->time));
+      if (bench->meshes) PetscCall(BenchJSONNumber(bench->json, "application", o->apply));
       PetscCall(BenchJSONNumber(bench->json, "rounds", (double)o->first.n));
       PetscCall(BenchJSONNumber(bench->json, "residual", (double)o->residual));
       if (o->ours) PetscCall(BenchJSONNumber(bench->json, "bytes", (double)o->stats.bytes));
@@ -362,23 +425,75 @@ static PetscErrorCode PrintPairs(const Bench *bench)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode NoteCase(Bench *bench, const System *p, KSPType type, PetscInt n, const Outcome *all)
+{
+  Case *c = &bench->cases[bench->ncases];
+
+  PetscFunctionBegin;
+  if (!bench->meshes || bench->ncases == CASES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(c->name, sizeof(c->name), "%s, %s", p->name, type));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) {
+    const Outcome *o = Named(on_meshes[k].name, n, all);
+
+    c->speed[k] = Plain(n, all) / TotalOf(o);
+    c->its[k]   = IterationsOf(o) / IterationsOf(Named(on_meshes[0].name, n, all));
+  }
+  bench->ncases++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many times faster than Jacobi and none each preconditioner is, by case, at least and in the geometric mean. */
+static PetscErrorCode PrintCases(const Bench *bench)
+{
+  PetscFunctionBegin;
+  if (!bench->ncases) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nsetup+solve of the better of Jacobi and none over that of:\n  %-28s", ""));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %18s", on_meshes[k].name));
+  for (PetscInt i = 0; i < bench->ncases; i++) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n  %-28s", bench->cases[i].name));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) PetscCall(PrintNumber(18, "%.2f", bench->cases[i].speed[k]));
+  }
+  for (int row = 0; row < 3; row++) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n  %-28s", row == 0 ? "least" : row == 1 ? "geometric mean" : "most iterations, relative"));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) {
+      double least = NAN, most = NAN, logs = 0.0;
+      int    count = 0;
+
+      for (PetscInt i = 0; i < bench->ncases; i++) {
+        const double speed = bench->cases[i].speed[k];
+
+        most = fmax(most, bench->cases[i].its[k]);
+        if (isnan(speed)) continue;
+        least = fmin(least, speed);
+        logs += log(speed);
+        count++;
+      }
+      PetscCall(PrintNumber(18, "%.2f", row == 0 ? least : row == 1 ? (count ? exp(logs / count) : NAN) : most));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 typedef struct {
   const Preconditioner *list;
   size_t                size;
 } Table;
 static const Table tables[] = {
-  {on_gpu,  PETSC_STATIC_ARRAY_LENGTH(on_gpu) },
-  {sweeps,  PETSC_STATIC_ARRAY_LENGTH(sweeps) },
-  {on_cpu,  PETSC_STATIC_ARRAY_LENGTH(on_cpu) },
-  {on_cpus, PETSC_STATIC_ARRAY_LENGTH(on_cpus)},
+  {on_gpu,    PETSC_STATIC_ARRAY_LENGTH(on_gpu)   },
+  {sweeps,    PETSC_STATIC_ARRAY_LENGTH(sweeps)   },
+  {on_meshes, PETSC_STATIC_ARRAY_LENGTH(on_meshes)},
+  {on_cpu,    PETSC_STATIC_ARRAY_LENGTH(on_cpu)   },
+  {on_cpus,   PETSC_STATIC_ARRAY_LENGTH(on_cpus)  },
 };
 enum {
   ON_GPU,
   SWEEPS,
+  MESHES,
   ON_CPU,
   ON_CPUS,
   TABLES,
-  ALL_NAMES = PETSC_STATIC_ARRAY_LENGTH(on_gpu) + PETSC_STATIC_ARRAY_LENGTH(sweeps)
+  ALL_NAMES = PETSC_STATIC_ARRAY_LENGTH(on_gpu) + PETSC_STATIC_ARRAY_LENGTH(sweeps) + PETSC_STATIC_ARRAY_LENGTH(on_meshes)
 };
 
 /* The preconditioner of that name in the first of these tables that has it, NULL if none has. */
@@ -393,14 +508,14 @@ static const Preconditioner *Find(const char *name, int first, int last)
 /* Those to run, in their order. */
 static PetscInt Choose(const Bench *bench, PetscBool cg, const Preconditioner *chosen[ALL_NAMES])
 {
-  const PetscBool cpu   = (PetscBool)(bench->cpu && !bench->sweeps);
-  const int       own   = bench->sweeps ? SWEEPS : !cpu ? ON_GPU : bench->ranks > 1 ? ON_CPUS : ON_CPU;
+  const PetscBool table = (PetscBool)(bench->sweeps || bench->meshes), cpu = (PetscBool)(bench->cpu && !table);
+  const int       own   = bench->sweeps ? SWEEPS : bench->meshes ? MESHES : !cpu ? ON_GPU : bench->ranks > 1 ? ON_CPUS : ON_CPU;
   const PetscInt  count = bench->nonly ? bench->nonly : (PetscInt)tables[own].size;
   PetscInt        n     = 0;
 
   for (PetscInt k = 0; k < count; k++) {
-    const Preconditioner *c      = bench->nonly ? Find(bench->only[k], cpu ? own : ON_GPU, cpu ? own : SWEEPS) : &tables[own].list[k];
-    PetscBool             wanted = (PetscBool)(c && (bench->nonly || bench->sweeps || !c->asked));
+    const Preconditioner *c      = bench->nonly ? Find(bench->only[k], cpu ? own : ON_GPU, cpu ? own : MESHES) : &tables[own].list[k];
+    PetscBool             wanted = (PetscBool)(c && (bench->nonly || table || !c->asked));
 
     if (wanted && bench->histories && !bench->nonly) {
       wanted = PETSC_FALSE;
@@ -486,12 +601,22 @@ static PetscErrorCode RunProblem(Bench *bench, System *p, KSPType type)
       if (ours) PetscCall(BenchFail(&bench->failures, what, o->name, KSPConvergedReasons[o->reason]));
     }
     PetscCall(CheckHistory(bench, what, o));
+    if (bench->meshes && !o->failed) {
+      PC        pc;
+      PetscBool trick = PETSC_FALSE;
+
+      /* Eisenstat's is part of the operator */
+      PetscCall(KSPGetPC(ksp, &pc));
+      if (o->ours) PetscCall(PCSyncILUGetEisenstat(pc, &trick));
+      if (!trick) PetscCall(KrylovApply(&bench->krylov, pc, p, &o->apply));
+    }
     /* what an error left behind may not be fit to be destroyed */
     BenchTry(KSPDestroy(&ksp), text, sizeof(text), &ignored);
   }
   if (n) PetscCall(PrintOutcomes(bench, p, type, n, all));
   if (cg) PetscCall(CheckIterations(bench, p, n, all));
   PetscCall(NotePair(bench, p, type, n, all));
+  PetscCall(NoteCase(bench, p, type, n, all));
   for (PetscInt c = 0; c < n; c++) PetscCall(OutcomeDestroy(&all[c]));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -570,6 +695,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsStringArray("-mesh", "The same", NULL, meshes, &nmeshes, &meshed));
   PetscCall(PetscOptionsBool("-sweeps_table", "Exact and approximate factorizations", NULL, bench->sweeps, &bench->sweeps, NULL));
   PetscCall(PetscOptionsBool("-histories", "Residuals of all iterations", NULL, bench->histories, &bench->histories, NULL));
+  PetscCall(PetscOptionsBool("-meshes_table", "Unstructured meshes", NULL, bench->meshes, &bench->meshes, NULL));
+  if (bench->meshes) {
+    bench->krylov.rtol    = 1e-8;
+    bench->krylov.max_it  = 5000;
+    bench->krylov.restart = 60;
+  }
   PetscCall(PetscOptionsBoundedInt("-restart", "Of GMRES, 0: PETSc's", NULL, bench->krylov.restart, &bench->krylov.restart, NULL, 0));
   PetscCall(PetscOptionsBool("-small", "Quick grids", NULL, small, &small, NULL));
   PetscCall(PetscOptionsBool("-cpu", "On the CPU with PETSc's own ILU", NULL, bench->cpu, &bench->cpu, NULL));
@@ -596,15 +727,24 @@ int main(int argc, char **argv)
     bench->sweeps         = PETSC_TRUE;
     bench->krylov.history = PETSC_TRUE;
   }
-  if (bench->sweeps && !set[0] && !set[1]) {
-    const char *const own[3][4] = {
+  if ((bench->sweeps || bench->meshes) && !set[0] && !set[1]) {
+    const char *const of_sweeps[3][4] = {
       {"poisson:100", "anisotropic:100", "laplace2:500", "circuit:150"},
       {"poisson:17",  "anisotropic:17",  "laplace2:30",  "circuit:30" },
       {"poisson:304", "anisotropic:100", "laplace2:500", "circuit:150"}
     };
+    const char *const of_meshes[2][5] = {
+      {"laplace2:900", "laplace3:67", "elasticity:41", "convection:67", "laplace3:145"},
+      {"laplace2:20",  "laplace3:8",  "elasticity:5",  "convection:10", NULL          }
+    };
 
     npoisson = nconvdiff = 0;
-    for (int k = 0; k < 4 && !named; k++) PetscCall(PetscStrallocpy(own[small ? 1 : bench->histories ? 2 : 0][k], &systems[nsystems++]));
+    if (bench->sweeps && !named) {
+      for (int k = 0; k < 4; k++) PetscCall(PetscStrallocpy(of_sweeps[small ? 1 : bench->histories ? 2 : 0][k], &systems[nsystems++]));
+    }
+    if (bench->meshes && !named && !meshed && !filed) {
+      for (int k = 0; k < 5 && of_meshes[small][k]; k++) PetscCall(PetscStrallocpy(of_meshes[small][k], &systems[nsystems++]));
+    }
   } else if (!set[0] && !set[1] && !filed && !named && !meshed) {
     npoisson  = small ? 1 : 2;
     nconvdiff = 1;
@@ -625,7 +765,7 @@ int main(int argc, char **argv)
   }
   bench->krylov.device = (PetscBool)(!bench->cpu && !bench->host_arrays);
   bench->krylov.cold   = (PetscBool)(bench->cpu || bench->sweeps);
-  bench->krylov.enough = bench->histories ? 1.0 : 4.0;
+  bench->krylov.enough = bench->histories || bench->meshes ? 1.0 : 4.0;
   bench->mattype       = bench->cpu || bench->host_arrays ? MATAIJ : MATAIJCUSPARSE;
   bench->vectype       = bench->cpu || bench->host_arrays ? VECSTANDARD : VECCUDA;
   PetscCall(BenchJSONOpen(json, &bench->json));
@@ -663,6 +803,7 @@ int main(int argc, char **argv)
     PetscCall(PetscFree(*name));
   }
   PetscCall(PrintPairs(bench));
+  PetscCall(PrintCases(bench));
 
   PetscCall(BenchFailuresEnd(&bench->failures, &failures));
   for (PetscInt k = 0; k < nfiles; k++) PetscCall(PetscFree(files[k]));
