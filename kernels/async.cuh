@@ -110,8 +110,14 @@ __device__ __forceinline__ void copy_if(bool on, double *to, const double *from)
                : "memory");
 }
 
+/* Sixteen bytes, aligned to them. */
+__device__ __forceinline__ void copy_piece(void *to, const void *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+
 /*
-   Ends the group of this thread's copy_if(); all groups but the last so many have come, for this thread to
+   Ends the group of this thread's copies; all groups but the last so many have come, for this thread to
    read.
 */
 __device__ __forceinline__ void commit_copies()
@@ -133,7 +139,13 @@ __device__ __forceinline__ void copy_bulk(double *to, const double *from, int by
                : "memory");
 }
 
-/* Likewise from shared to device memory. */
+/* One thread has a piece, as above, brought from memory to its cache. */
+__device__ __forceinline__ void prefetch_bulk(const void *from, int bytes)
+{
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
+
+/* A copy as by copy_bulk(), from shared to device memory. */
 __device__ __forceinline__ void store_bulk(double *to, const double *from, int bytes)
 {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to), "r"(shared_address(from)), "r"(bytes)

@@ -16,33 +16,53 @@ extern "C" {
    entries as they stand on the pattern (but for the pivots), then u' of other blocks that it needs. By these
    places the updates are told. An update is of as many successive entries as the u' that it takes stand side
    by side, so that the unknowns of a point need one: up to SYNCILU_BLOCK_RUN of them. Updates come in rounds,
-   and those of a round do not depend on each other. An update is a word and a half, where the word has
+   and those of a round do not depend on each other; a turn is what the threads of a block do of a round at a
+   time, one update each. An update is a word and a half, where the word has
 */
 enum {
   SYNCILU_BLOCK_TARGET     = 0,       /* the place of what is updated, the first one, */
   SYNCILU_BLOCK_MULTIPLIER = 12,      /* that of its multiplier, */
   SYNCILU_BLOCK_PIVOT      = 24,      /* the row of the block whose u' it takes, */
   SYNCILU_BLOCK_INNER      = 1 << 29, /* if that is of this block; */
-  SYNCILU_BLOCK_BEGINS     = 1 << 30, /* it is the first one of a round, */
+  SYNCILU_BLOCK_NONE       = 1 << 30, /* there is none; */
   SYNCILU_BLOCK_PLACES     = 1 << 12, /* places of pivots and entries at most */
   SYNCILU_BLOCK_SOURCE     = 13,      /* the half: bits of the place of u', of which so many are, less one, in the other bits */
-  SYNCILU_BLOCK_RUN        = 4
+  SYNCILU_BLOCK_RUN        = 4,       /* entries of an update at most */
+  SYNCILU_BLOCK_AHEAD      = 4,       /* turns that are loaded together, so many turns before their own */
+  SYNCILU_BLOCK_WARPS_MOST = 8,       /* of a block */
+  SYNCILU_BLOCK_LISTED     = 8        /* lists that are copied to shared memory begin at multiples of so many */
 };
 #define SYNCILU_BLOCK_LAST (1u << 31) /* and the last one of a pivot. */
 
-/* The updates of a block. */
+/*
+   A block: its rows, and their entries on the pattern; its updates, in units of 32, and in how many turns they
+   come; u' of other blocks and the blocks it waits for: how many, and where the list begins; where its entries
+   stand in storage, and how many there are: the outer and the inner ones of U, then those of L.
+*/
 typedef struct {
-  int updates, at;   /* how many, and where they begin, in units of 32 */
-  int outside, from; /* u' of other blocks, and where the list of them begins */
+  int      first, rows, entry, entries;
+  int      at, units, turns;
+  int      outside, from;
+  int      waits, wait;
+  unsigned place[4];
+  int      count[4];
 } SyncILUBlockUpdates;
 
 typedef struct {
-  int                        room;  /* numbers of shared memory that a block takes */
-  int                        warps; /* more than 1: a block has all warps of a thread block */
-  int                        runs;  /* updates may be of several entries */
+  int                        warps;  /* of a block */
+  int                        runs;   /* updates may be of several entries */
+  int                        room;   /* numbers of shared memory that a block takes, */
+  int                        listed; /* entries of the list of places, */
+  int                        turns;  /* beginnings of turns, */
+  int                        bytes;  /* and all of that */
+  int                        time;   /* number of this factorization, which no other one has */
+  int                       *done;   /* the number of the last one that each block has finished */
   const SyncILUBlockUpdates *block;
   const unsigned            *update;
   const unsigned short      *source;
+  const unsigned short      *turn;    /* where each turn begins, and for 2 SYNCILU_BLOCK_AHEAD turns more the number of updates */
+  const unsigned short      *list;    /* which place each entry in storage has at work: U, then L, outer entries before inner ones */
+  const int                 *wait;    /* the blocks that each block waits for */
   const int                 *outside; /* where each stands among the values of U, the outer ones before the inner ones */
   SyncILUDeviceBlocks        L, U;
   void                      *inverse; /* receives the reciprocal of each pivot */
@@ -64,8 +84,8 @@ typedef struct {
   int entries, updates, outside, rounds, unfit;
 } SyncILUBlockMost;
 
-/* The first row of the block of each row. */
-extern cudaError_t SyncILUKernelBlockFirsts(SyncILUDeviceBlocks, int *first, cudaStream_t);
+/* The first row of the block of each row, and the block. */
+extern cudaError_t SyncILUKernelBlockFirsts(SyncILUDeviceBlocks, int *first, int *of, cudaStream_t);
 
 /*
    How many updates each row has, and by entry of the pattern whether it is the multiplier of some; then these
@@ -95,15 +115,26 @@ extern cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern, SyncILUDeviceB
 
 /*
    Units of 32 in place of the updates of each block; then the updates by round, from where those of each
-   block begin.
+   block begin, and where the turns of each block begin, `stride` numbers for it; turns: how many there are.
 */
 extern cudaError_t SyncILUKernelUpdateUnits(SyncILUDeviceBlocks, const int *updates, int *units, cudaStream_t);
-extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, const int *begin, const SyncILUFoundUpdate *, const unsigned short *ends, const int *units,
-                                             unsigned *update, unsigned short *source, cudaStream_t);
+extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, int warps, int stride, const int *begin, const SyncILUFoundUpdate *,
+                                             const unsigned short *ends, const int *units, unsigned *update, unsigned short *source, unsigned short *turn,
+                                             int *turns, cudaStream_t);
 
-/* The blocks, and the list of what they need of others: of block b from from[b] on. */
-extern cudaError_t SyncILUKernelBlockOutside(SyncILUDeviceBlocks, const int *begin, const int *updates, const int *units, const int *found, const int *from,
-                                             SyncILUBlockUpdates *, int *outside, cudaStream_t);
+/*
+   The blocks that each block of L waits for, found from where its outer entries begin, and how many they are.
+   of: the block of each row. most: entries of a block.
+*/
+extern cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, int most, const int *of, int *found, int *count, cudaStream_t);
+
+/*
+   The blocks; the lists of what they need of others and of which blocks they wait for, those of block b from
+   from[b] and wait_from[b] on; and that of places.
+*/
+extern cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *begin, const int *units,
+                                               const int *turns, const int *found, const int *from, const int *waits, const int *wait_from,
+                                               SyncILUBlockUpdates *, int *outside, int *wait, unsigned short *list, cudaStream_t);
 
 /*
    W and U' go to the storage of their triangles; the rest as by other factorizations. There is no relaxation.

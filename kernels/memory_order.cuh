@@ -72,6 +72,12 @@ __device__ __forceinline__ int load_acquire(const int *p)
   return v;
 }
 
+/* Announces all that this thread did before. */
+__device__ __forceinline__ void store_release(int *p, int v)
+{
+  asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
 /* What this thread did before comes before what it does afterwards, for whoever acquires that. */
 __device__ __forceinline__ void fence()
 {

@@ -29,6 +29,28 @@ __device__ __forceinline__ V shifted_pivot(const SyncILUDevicePivoting &p, V piv
   return is_tiny(p, pivot) ? pivot + V(p.amount) : pivot;
 }
 
+/* Neither zero nor subnormal, infinite or undefined; found without arithmetic. */
+__device__ __forceinline__ bool is_normal(double v)
+{
+  return ((unsigned)__double2hiint(v) & 0x7fffffffu) - 0x00100000u < 0x7fe00000u;
+}
+
+/*
+   The reciprocal of a pivot with its shift, where rows wait for it: a division takes 0.2 us. From one that has
+   20 bits right a step of third order (e = 1 - x r, r + r (e + e^2)) makes one with all, but for where it is no
+   usual number.
+*/
+__device__ __forceinline__ double reciprocal_pivot(const SyncILUDevicePivoting &p, double pivot)
+{
+  const double x = p.type == SYNCILU_PIVOT_SHIFT ? shifted_pivot(p, pivot) : pivot;
+  double       r;
+
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double e = fma(-x, r, 1.0);
+  r              = fma(r, fma(e, e, e), r);
+  return is_normal(r) ? r : 1.0 / x;
+}
+
 /*
    Judges a pivot that need not be compared with its row. Returns it, with the shift added where that is asked
    for and the pivot is tiny.

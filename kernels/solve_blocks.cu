@@ -298,10 +298,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) blocks_kernel(SyncILUDevi
 
    Progress: as above.
 */
-template <typename V, bool DOWN, int OUTER>
-__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) collected_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
+template <typename V, bool DOWN>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT) collected_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
 {
-  constexpr int     POLLS = SYNCILU_POLLS;
+  constexpr int     POLLS = SYNCILU_POLLS, OUTER = SYNCILU_POLLS; /* more would leave room for fewer warps */
   __shared__ V      kept[SYNCILU_BLOCK_SOLVE / 32][INNER];
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     lane = threadIdx.x & 31;
@@ -378,14 +378,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE) collected_kernel(SyncILUD
   if (mine) where.publish(s, m.n, 0, i, to, &sum);
 }
 
-template <typename V, int OUTER>
+template <typename V>
 cudaError_t launch_collected(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
 {
   const size_t   shared = (size_t)m.most * (SYNCILU_BLOCK_SOLVE / 32) * sizeof(V);
   const unsigned grid   = blocks_of((Ticket)m.blocks);
 
-  if (m.down) collected_kernel<V, true, OUTER><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
-  else collected_kernel<V, false, OUTER><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  if (m.down) collected_kernel<V, true><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  else collected_kernel<V, false><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
   return cudaGetLastError();
 }
 
@@ -452,7 +452,7 @@ cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType type, SyncILUDeviceBlocks 
 
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!m.blocks || !s.nrhs) return cudaSuccess;
-  if (s.nrhs == 1 && m.most) return many ? launch_collected<double, MANY>(m, s, stream) : launch_collected<double, FEW>(m, s, stream);
+  if (s.nrhs == 1 && m.most) return launch_collected<double>(m, s, stream);
   if (s.nrhs > 1) return longs ? launch<double, SYNCILU_RHS_BLOCK, FEW, true>(m, s, stream) : launch<double, SYNCILU_RHS_BLOCK, FEW, false>(m, s, stream);
   if (many) return longs ? launch<double, 1, MANY, true>(m, s, stream) : launch<double, 1, MANY, false>(m, s, stream);
   return longs ? launch<double, 1, FEW, true>(m, s, stream) : launch<double, 1, FEW, false>(m, s, stream);

@@ -460,8 +460,11 @@
    where there are so many rows that bytes bound the solve, and no block needs more of them or has more
    entries for them. On an H200 a solve takes 0.85 of the time then on 3,000,000 rows of tetrahedra, but 1.07
    on 300,000 of them and on 800,000 of triangles, 1.8 on elasticity of 200,000 rows, 2.4 on tetrahedra with a
-   level of fill: what a row waits for last is behind the waiting for all of the block.
+   level of fill: what a row waits for last is behind the waiting for all of the block. With so many thread
+   blocks on a multiprocessor, and four entries of a row at a time, 3,000,000 rows take 0.80 of the time of
+   seven and eight, with which the others were measured.
 */
+#define SYNCILU_BLOCKS_RESIDENT 9
 #if !defined(SYNCILU_BLOCKS_COLLECTED)
   #define SYNCILU_BLOCKS_COLLECTED 2000000
 #endif
@@ -484,12 +487,22 @@
 #define SYNCILU_BLOCK_UPDATES 65535
 
 /*
-   Bytes of shared memory beyond which a block has all warps of a thread block, and beyond which rows by level
-   are faster.
+   Bytes of shared memory of a block beyond which rows by level are faster; entries of a row in the mean from
+   which on updates take several of them together; and warps that a multiprocessor had better have, where its
+   shared memory, of which so much can be counted on, has room for few blocks or a color has few of them for
+   each. On an H200, with one, two, four and eight warps a block a refactorization takes, in us: 97, 155, 235
+   and 485 on 800,000 rows of triangles; 93, 90, 112 and 214 on 250,000 with a level of fill; 930, 817, 1080 and 2110 on
+   3,000,000 rows of tetrahedra; 740, 450, 420 and 364 on elasticity of 200,000 rows; 191, 155, 157 and 264, a
+   little later, on 300,000 of tetrahedra, and 2080, 1180, 890 and 730 on these with a level of fill.
 */
-#define SYNCILU_BLOCK_WIDE 12000
+#define SYNCILU_BLOCK_RUNS 24
 #if !defined(SYNCILU_BLOCK_ROOM)
-  #define SYNCILU_BLOCK_ROOM 12000
+  #define SYNCILU_BLOCK_ROOM 75000
+#endif
+#if !defined(SYNCILU_BLOCK_WARPS)
+  #define SYNCILU_BLOCK_WARPS           23
+  #define SYNCILU_MULTIPROCESSORS       132
+  #define SYNCILU_SHARED_MULTIPROCESSOR 199000
 #endif
 
 /*

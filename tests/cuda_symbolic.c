@@ -443,8 +443,9 @@ static PetscErrorCode TestUndefined(Factors *f, const SyncILUCSR *csr, PetscScal
    The factorization by blocks: fresh values, the same bits again, shifts, numbers that are none, and
    relaxation that is asked for after planning.
 */
-static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks)
+static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks, PetscInt *warps)
 {
+  const char *const        before   = "factorization: blocks, ";
   const SyncILUFill        fill     = {levels, 0};
   const MatFactorShiftType shifts[] = {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
   Rows                     m;
@@ -479,6 +480,7 @@ static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt 
   PetscCall(EngineView(f.e[1], view, sizeof(view)));
   by_blocks = CheckViewSays(view, "factorization", "blocks");
   *blocks += by_blocks;
+  if (strstr(view, before)) *warps |= (PetscInt)strtol(strstr(view, before) + strlen(before), NULL, 10) / 32;
   PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_FALSE, what));
   PetscCall(TestFactor(&f, &m.csr, MAT_SHIFT_NONE, 1e-12, PETSC_TRUE, what));
   PetscCall(ChangeValues(&m.csr, 0, rand, a));
@@ -506,16 +508,19 @@ static PetscErrorCode TestBlockFactors(PetscRandom rand)
 {
   const char *const patterns[] = {"5pt", "15pt_rcm", "27pt", "elasticity", "triangles", "random", "blocks", "random200", "densecolumn", "arrow"};
   const PetscInt    n          = small ? 300 : 20000;
-  PetscInt          blocks     = 0;
+  PetscInt          blocks = 0, warps = 0; /* numbers of warps, each a power of two */
 
   PetscFunctionBegin;
   for (int p = 0; p < 10; p++) {
     for (PetscInt levels = 0; levels < 2; levels++) {
       if (levels && p > 6) continue; /* dense rows fill up */
       if (small && p == 7) continue; /* takes long where a device is none */
-      for (PetscInt size = 16; size <= 32; size += 16) PetscCall(TestBlockFactor(patterns[p], n, size, levels, rand, &blocks));
+      for (PetscInt size = 16; size <= 32; size += 16) PetscCall(TestBlockFactor(patterns[p], n, size, levels, rand, &blocks, &warps));
     }
   }
+  /* so many blocks of a color that each has one warp, as others have in an emulator */
+  if (!small) PetscCall(TestBlockFactor("triangles", 600000, 32, 0, rand, &blocks, &warps));
+  CHECK((warps & 1) && warps > 1, "numbers of warps of a block: %" PetscInt_FMT " together", warps);
   CHECK(blocks > 8, "by blocks in %" PetscInt_FMT " cases alone", blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -116,7 +116,7 @@ PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
   PlanCall(MakeRoom(d, Room(d)));
   PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &d->factorization));
-  e->unrelaxed     = d->factorization.half;
+  e->unrelaxed     = (PetscBool)(d->factorization.half || d->factorization.ops->blocks);
   e->pattern.upper = (PetscBool)(d->factorization.half && !plan->row);
   /*
      what comes next is loaded, and what only the first factorization fills is taken, while auto can still
@@ -273,25 +273,6 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plans another factorization in the place of one that does not fit the settings any more. */
-static PetscErrorCode Replan(CUDA *d)
-{
-  Plan          *plan = &d->plan;
-  Factorization *f    = &d->factorization, other;
-
-  PetscFunctionBegin;
-  PetscCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &other));
-  if (plan->unfit[0]) {
-    PetscCall(FactorizationDestroy(&other));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  other.size = f->size; /* belongs to the plan */
-  plan->taken -= f->memory.bytes;
-  PetscCall(FactorizationDestroy(f));
-  *f = other;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
   const SyncILUDevicePivoting p    = DevicePivoting(piv, e->settings.symmetric);
@@ -306,7 +287,6 @@ static PetscErrorCode Numeric(SyncILUEngine e, const SyncILUCSR *A, const SyncIL
   PetscFunctionBegin;
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   PlanCall(MakeRoom(d, Room(d)));
-  if (p.relax != 0.0 && f->ops->blocks) PlanCall(Replan(d)); /* it may have been set after planning */
   f->workspace = d->x[1];
   if (SyncILUPivotsRelative(p.type) && !f->size) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &f->size));
   PlanCall(PlanGetPattern(plan, &pattern));

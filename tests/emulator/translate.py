@@ -258,6 +258,7 @@ class Ptx:
         "cp.async.commit_group": ("", ""),
         "cp.async.wait_group": ("n", ""),
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes": ("sgns", "copy({0}, {1}, {2}); ::emulator::barrier_complete({3}, {2})"),
+        "cp.async.bulk.prefetch.L2.global": ("gn", ""),
         "cp.async.bulk.global.shared::cta.bulk_group": ("gsn", "copy({0}, {1}, {2})"),
         "cp.async.bulk.commit_group": ("", ""),
         "cp.async.bulk.wait_group.read": ("n", ""),
