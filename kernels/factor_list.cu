@@ -5,6 +5,7 @@
    The updates of a row by each reference row come in rounds of as many updates as the row has lanes.
 */
 #include "factor_list.h"
+#include "storage.h"
 #include "factor_rows.cuh"
 #include "lookup.cuh"
 
@@ -19,11 +20,11 @@ namespace
    those for 4 lanes over one row of every `stride`. Long rows have none.
 */
 template <int LG, Lookup HOW>
-__global__ void __launch_bounds__(SYNCILU_BLOCK)
-  rounds_kernel(SyncILUDevicePattern p, int most, int stride, int half, int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
+__global__ void __launch_bounds__(SYNCILU_BLOCK) rounds_kernel(SyncILUDevicePattern p, int most, int stride, int half, const int *__restrict__ order,
+                                                               int4 *__restrict__ rounds, unsigned char *__restrict__ some, unsigned long long *sum)
 {
-  constexpr int     T      = Shape<LG>::LANES;
-  const long long   i      = (global_thread() >> LG) * stride;
+  constexpr int     T     = Shape<LG>::LANES;
+  const long long   place = (global_thread() >> LG) * stride, i = order && place < p.n ? order[place] : place;
   const int         sub    = threadIdx.x & (T - 1);
   const bool        active = i < p.n && p.ptr[i + 1] - p.ptr[i] <= most;
   const int         begin = active ? p.ptr[i] : 0, nl = active ? p.diag[i] - begin : 0, end = active ? p.ptr[i + 1] : 0;
@@ -46,24 +47,46 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   if (sum) atomicAdd(sum, (unsigned long long)n.x);
 }
 
-/* The rounds of a task are those of its longest row. sum is NULL, or all of them are added to it. */
-__global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, const int *__restrict__ order, int tasks, SyncILUSlice *task,
-                                   int *__restrict__ width, unsigned long long *sum)
+/* The rounds of a task are those of its longest row. Eight lanes have a task, which has at most so many rows. */
+__device__ __forceinline__ int task_rounds(const int *__restrict__ rounds, int lanes, const int *__restrict__ order, bool mine, const SyncILUSlice *task)
 {
-  const long long t    = global_thread() >> 3; /* tasks have at most 8 rows */
-  const int       r    = threadIdx.x & 7;
-  int             most = 0;
+  const int r    = threadIdx.x & 7;
+  int       most = 0;
 
-  if (t < tasks) {
-    const SyncILUSlice d = task[t];
+  if (mine) {
+    const SyncILUSlice d = *task;
 
     if (r < d.shape >> 3) most = rounds[4 * (size_t)order[d.first + r] + lanes - 2];
   }
   for (int o = 4; o; o >>= 1) most = max(most, __shfl_xor_sync(FULL, most, o));
-  if (t < tasks && r == 0) {
+  return most;
+}
+
+/* sum is NULL, or the rounds of all tasks are added to it. */
+__global__ void list_widths_kernel(const int *__restrict__ rounds, int lanes, const int *__restrict__ order, int tasks, SyncILUSlice *task,
+                                   int *__restrict__ width, unsigned long long *sum)
+{
+  const long long t    = global_thread() >> 3;
+  const int       most = task_rounds(rounds, lanes, order, t < tasks, task + t);
+
+  if (t < tasks && (threadIdx.x & 7) == 0) {
     task[t].width = most;
     width[t]      = most;
     if (sum) atomicAdd(sum, (unsigned long long)most);
+  }
+}
+
+/* The same for so few tasks that it does not matter that most lanes have none; offset is where their offsets are made. */
+__global__ void few_list_widths_kernel(const int *__restrict__ rounds, int lanes, const int *__restrict__ order, SyncILUSlice *task,
+                                       const int *__restrict__ tasks)
+{
+  const int all = *tasks;
+
+  for (long long first = global_thread() - threadIdx.x % 32; first >> 3 < all; first += all_threads()) {
+    const long long t    = (first + threadIdx.x % 32) >> 3;
+    const int       most = task_rounds(rounds, lanes, order, t < all, task + t);
+
+    if (t < all && (threadIdx.x & 7) == 0) task[t].width = task[t].offset = most;
   }
 }
 
@@ -113,7 +136,7 @@ cudaError_t launch_polls(const SyncILUDeviceFactor &f, const SyncILUDeviceLists 
 
 } // namespace
 
-cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int half, int *rounds, unsigned char *some,
+cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes, int stride, int half, const int *order, int *rounds, unsigned char *some,
                                     unsigned long long *sum, cudaStream_t stream)
 {
   if (!p.n) return cudaSuccess;
@@ -122,7 +145,7 @@ cudaError_t SyncILUKernelListRounds(SyncILUDevicePattern p, int most, int lanes,
       const unsigned grid  = blocks_for(((long long)p.n + stride - 1) / stride << lg, SYNCILU_BLOCK);
       const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
 
-      rounds_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, stride, half, (int4 *)rounds, some, sum);
+      rounds_kernel<lg, how><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, stride, half, order, (int4 *)rounds, some, sum);
       return cudaGetLastError();
     });
   });
@@ -132,6 +155,13 @@ cudaError_t SyncILUKernelListWidths(const int *rounds, int lanes, const int *ord
                                     cudaStream_t stream)
 {
   LAUNCH(list_widths_kernel, 8ll * tasks, stream, rounds, lanes, order, tasks, task, width, sum);
+}
+
+cudaError_t SyncILUKernelListStorage(const int *rounds, int lanes, const int *order, int n, SyncILUSlice *task, int *count, cudaStream_t stream)
+{
+  few_list_widths_kernel<<<n ? few_blocks_for(2ll * n) : 1, SYNCILU_BLOCK, 0, stream>>>(rounds, lanes, order, task, count);
+  CHECK_LAUNCH();
+  return SyncILUKernelSliceOffsetsFew(task, count, stream);
 }
 
 cudaError_t SyncILUKernelLists(SyncILUDevicePattern p, int most, int lanes, int half, const int *order, const unsigned char *turn, const unsigned char *some,

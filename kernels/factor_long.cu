@@ -91,23 +91,22 @@ struct Filter {
 struct Sources {
   const int *row, *column; /* columns of the row, and rows of the column */
   int        left, above;  /* how many */
+  int        j;            /* the column */
 
   __device__ __forceinline__ int candidates() const { return min(left, above); }
 
-  /* Candidate q: its number in the row and in the column, if it is in both; filter is that of the row. */
-  __device__ __forceinline__ bool find(const Filter &filter, int q, int *in_row, int *in_column) const
+  /* Candidate q: its number in the row, if it is in both; filter is that of the row. */
+  __device__ __forceinline__ bool find(const Filter &filter, int q, int *in_row) const
   {
-    if (above <= left) {
-      const int k = column[q];
-
-      if (!filter.may_have(k)) return false;
-      *in_column = q;
-      *in_row    = search_ascending(row, left, k);
-    } else {
-      *in_row    = q;
-      *in_column = search_ascending(column, above, row[q]);
+    if (above > left) {
+      *in_row = q;
+      return search_ascending(column, above, row[q]) >= 0;
     }
-    return *in_row >= 0 && *in_column >= 0;
+    const int k = column[q];
+
+    if (!filter.may_have(k)) return false;
+    *in_row = search_ascending(row, left, k);
+    return *in_row >= 0;
   }
 
   /* As search(), where the numbers say how far from the ends it may be: in a list without gaps that is all. */
@@ -122,12 +121,12 @@ struct Sources {
 __device__ __forceinline__ Sources sources_of(const SyncILUDevicePattern &p, const SyncILUDeviceTriangle &columns, int i, int e)
 {
   const int begin = p.ptr[i], nl = p.diag[i] - begin;
-  Sources   s = {p.col, columns.col, 0, 0};
+  Sources   s = {p.col, columns.col, 0, 0, 0};
 
   if (e < p.ptr[i + 1] - begin) {
     const int j = p.col[begin + e];
 
-    s = {p.col + begin, columns.col + columns.begin[j], min(e, nl), columns.end[j] - columns.begin[j]};
+    s = {p.col + begin, columns.col + columns.begin[j], min(e, nl), columns.end[j] - columns.begin[j], j};
   }
   return s;
 }
@@ -150,8 +149,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const unsigned      below = (1u << lane) - 1, group = ((1u << ROW_LANES) - 1) << (lane - sub);
   int                 filled = -1; /* the row that the filter is for */
 
-  auto write = [&](const Sources &s, size_t to, int in_row, int in_column) {
-    const int k = s.row[in_row], at = columns.src[(s.column - columns.col) + in_column];
+  auto write = [&](const Sources &s, size_t to, int in_row) {
+    const int k = s.row[in_row], at = search(p.col, p.diag[k] + 1, p.ptr[k + 1], s.j);
 
     update[to].source = in_row;
     update[to].at     = upper ? upper[k] + at - p.diag[k] - 1 : at;
@@ -172,11 +171,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
       many |= e < end && s.candidates() >= SYNCILU_ROW_LONG;
       for (int q = sub; __any_sync(FULL, q - sub < count); q += ROW_LANES) {
-        int            in_row = 0, in_column = 0;
-        const bool     hit = q < count && s.find(filter, q, &in_row, &in_column);
-        const unsigned all = __ballot_sync(FULL, hit) & group;
+        int            in_row = 0;
+        const bool     hit    = q < count && s.find(filter, q, &in_row);
+        const unsigned all    = __ballot_sync(FULL, hit) & group;
 
-        if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + n + __popc(all & below), in_row, in_column);
+        if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + n + __popc(all & below), in_row);
         n += __popc(all);
       }
       if (!WRITE) {
@@ -196,8 +195,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
       if (count < SYNCILU_ROW_LONG) continue;
       for (int q0 = 0; q0 < count; q0 += SYNCILU_BLOCK) {
         const int      q      = q0 + (int)threadIdx.x;
-        int            in_row = 0, in_column = 0, before = n;
-        const bool     hit = q < count && s.find(filter, q, &in_row, &in_column);
+        int            in_row = 0, before = n;
+        const bool     hit = q < count && s.find(filter, q, &in_row);
         const unsigned all = __ballot_sync(FULL, hit);
 
         if (lane == 0) hits[warp] = __popc(all);
@@ -207,7 +206,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
           n += hits[w];
         }
         __syncthreads(); /* before the next round's are written */
-        if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + before + __popc(all & below), in_row, in_column);
+        if (WRITE && hit) write(s, (size_t)begin[d.offset + e] + before + __popc(all & below), in_row);
       }
       if (!WRITE && threadIdx.x == 0) {
         begin[d.offset + e] = n;

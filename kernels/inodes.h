@@ -21,12 +21,6 @@ typedef struct {
   SyncILUDevicePattern pattern; /* of the inodes */
 } SyncILUDeviceInodes;
 
-/*
-   Which sizes inodes may have: bit b stays if the rows come in inodes of b rows. The caller sets the bits from 2
-   on that divide the number of rows.
-*/
-extern cudaError_t SyncILUKernelInodeSizes(SyncILUDevicePattern, int *sizes, cudaStream_t);
-
 /* The pattern of the inodes, which are of that size. */
 extern cudaError_t SyncILUKernelInodes(SyncILUDevicePattern, int size, int *ptr, int *col, int *diag, cudaStream_t);
 

@@ -310,11 +310,12 @@ __global__ void fill_kernel(int n, int value, int *out)
   if (p < n) out[p] = value;
 }
 
-__global__ void level_starts_kernel(int n, int levels, const int *__restrict__ sorted, int shift, int *__restrict__ start)
+__global__ void level_starts_kernel(int n, int levels, const int *__restrict__ sorted, int shift, int *__restrict__ start, int *width)
 {
   const long long p = global_thread();
 
   if (p >= n) return;
+  if (p == 0 && width) *width = 0; /* for the next kernel */
   const int l = sorted[p] >> shift;
   for (int k = p ? (sorted[p - 1] >> shift) + 1 : 0; k <= l; k++) start[k] = (int)p; /* some may be empty */
   for (int k = l + 1; p == n - 1 && k <= levels; k++) start[k] = n;
@@ -438,7 +439,7 @@ cudaError_t SyncILUKernelLevelRows(int n, int levels, const int *level, int *cou
 cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t stream)
 {
   if (!n) return cudaSuccess;
-  level_starts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, levels, sorted, shift, start);
+  level_starts_kernel<<<blocks_for(n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(n, levels, sorted, shift, start, width);
   if (!width) return cudaGetLastError();
   CHECK_LAUNCH();
   level_widths_kernel<<<blocks_for(levels, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(levels, start, width);

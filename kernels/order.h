@@ -47,8 +47,8 @@ extern cudaError_t SyncILUKernelLevelsAdd(int n, int value, int *level, cudaStre
 extern cudaError_t SyncILUKernelSort(void *workspace, size_t *bytes, int n, int max, const int *key, int *sorted, int *order, cudaStream_t);
 
 /*
-   The most rows of a level, which is the sorted key >> shift; zero before. start is workspace of levels + 1
-   numbers.
+   The most rows of a level, which is the sorted key >> shift, where there are rows; width NULL: nobody asks. start is
+   workspace of levels + 1 numbers.
 */
 extern cudaError_t SyncILUKernelLevelWidth(int n, int levels, const int *sorted, int shift, int *start, int *width, cudaStream_t);
 

@@ -2,8 +2,10 @@
    What is found in a pattern, and in that of the matrix it came from.
 */
 #include "pattern.h"
+#include "order.h"
 #include "counting.cuh"
 #include "grid.cuh"
+#include "inodes.cuh"
 #include "intersect.cuh"
 #include "launch.cuh"
 #include "tuning.h"
@@ -140,7 +142,7 @@ __device__ __forceinline__ void find_transposed(const SyncILUDevicePattern &p, i
   }
 }
 
-__global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
+__device__ void find_unsymmetric(const SyncILUDevicePattern &p, int *unsymmetric)
 {
   int time = 0;
 
@@ -149,6 +151,11 @@ __global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
 
     if (p.diag[i] - p.ptr[i] <= SYNCILU_ROW_LONG) find_transposed(p, i, p.ptr[i] + (int)(t % ROW_LANES), ROW_LANES, unsymmetric);
   }
+}
+
+__global__ void symmetric_kernel(SyncILUDevicePattern p, int *unsymmetric)
+{
+  find_unsymmetric(p, unsymmetric);
 }
 
 __global__ void symmetric_long_kernel(SyncILUDevicePattern p, int *unsymmetric)
@@ -179,7 +186,7 @@ __device__ __forceinline__ bool notice(const SyncILUDevicePattern &p, int s, int
 }
 
 /* Whether there are such updates. Threads that come when one was found have nothing to do. */
-__global__ void __launch_bounds__(SYNCILU_BLOCK) off_diagonal_kernel(SyncILUDevicePattern p, int *off_diagonal)
+__device__ void find_off_diagonal(const SyncILUDevicePattern &p, int *off_diagonal)
 {
   int time = 0;
 
@@ -191,6 +198,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) off_diagonal_kernel(SyncILUDevi
       if (load_stale(off_diagonal) || notice(p, s, diag, p.ptr[i + 1], (int)(t % SCAN_LANES), SCAN_LANES, off_diagonal)) return;
     }
   }
+}
+
+__global__ void __launch_bounds__(SYNCILU_BLOCK) off_diagonal_kernel(SyncILUDevicePattern p, int *off_diagonal)
+{
+  find_off_diagonal(p, off_diagonal);
 }
 
 __global__ void __launch_bounds__(SYNCILU_BLOCK) off_diagonal_long_kernel(SyncILUDevicePattern p, int *off_diagonal)
@@ -219,7 +231,7 @@ __device__ __forceinline__ int rows_before(const SyncILUDevicePattern &p, int i)
    How many rows depend on the one before them, which sizes of row blocks have all rows of a block depend on
    each other, and how many rows are long; twice has twice the mean of entries of L and of U.
 */
-__global__ void grid_lines_kernel(SyncILUDevicePattern p, int2 twice, SyncILUDeviceStatistics *statistics)
+__device__ void find_grid_lines(const SyncILUDevicePattern &p, int2 twice, SyncILUDeviceStatistics *statistics)
 {
   constexpr int LONGEST = SYNCILU_POLLS << (SYNCILU_TILE_CLASSES - 1);
   int           rows = 0, wide[2] = {0, 0}, over[SYNCILU_TILE_CLASSES] = {0};
@@ -264,34 +276,39 @@ typedef unsigned long long Vote;
    grid. Which rows these are must not follow any grid: golden ratio hashing (Knuth, The Art of Computer
    Programming 3, 6.4) picks them.
 */
-__global__ void __launch_bounds__(SYNCILU_GRID_SAMPLE) grid_distances_kernel(SyncILUDevicePattern p, SyncILUDeviceStatistics *statistics)
+__device__ void find_grid_distances(const SyncILUDevicePattern &p, SyncILUDeviceStatistics *statistics)
 {
   constexpr int   SAMPLE = SYNCILU_GRID_SAMPLE, LEAST = 8; /* one of so many rows must have a distance */
   __shared__ int  distance[SAMPLE];
   __shared__ Vote best; /* how many rows have it, and how far it is below INT_MAX */
-  const int       own  = (int)threadIdx.x;
-  const bool      mine = own < p.n;
-  const int       i    = !mine ? 0 : p.n <= SAMPLE ? own : (int)((Vote)((unsigned)own * 0x9e3779b9u) * (Vote)p.n >> 32);
   int             line = 0, beyond = 1;
 
   for (int k = 0; k < 3; k++) {
-    int lo = mine ? p.ptr[i] : 0, hi = mine ? p.diag[i] : 0, votes = 0;
+    for (int own = (int)threadIdx.x; own < SAMPLE; own += SYNCILU_BLOCK) {
+      const bool mine = own < p.n;
+      const int  i    = !mine ? 0 : p.n <= SAMPLE ? own : (int)((Vote)((unsigned)own * 0x9e3779b9u) * (Vote)p.n >> 32);
+      int        lo = mine ? p.ptr[i] : 0, hi = mine ? p.diag[i] : 0;
 
-    const int begin = lo;
-    while (lo < hi) { /* the first entry that is not farther */
-      const int mid = lo + (hi - lo) / 2;
+      const int begin = lo;
+      while (lo < hi) { /* the first entry that is not farther */
+        const int mid = lo + (hi - lo) / 2;
 
-      if (p.col[mid] < i - beyond) lo = mid + 1;
-      else hi = mid;
+        if (p.col[mid] < i - beyond) lo = mid + 1;
+        else hi = mid;
+      }
+      distance[own] = lo > begin ? i - p.col[lo - 1] : INT_MAX;
     }
-    distance[own] = lo > begin ? i - p.col[lo - 1] : INT_MAX;
-    if (own == 0) best = 0;
+    if (threadIdx.x == 0) best = 0;
     __syncthreads(); /* distances and the empty vote are there for all */
-    for (int l = 0; l < SAMPLE && distance[own] < INT_MAX; l++) votes += distance[l] == distance[own];
-    if (votes * LEAST >= min(p.n, SAMPLE)) atomicMax(&best, (Vote)votes << 32 | (unsigned)(INT_MAX - distance[own]));
+    for (int own = (int)threadIdx.x; own < SAMPLE; own += SYNCILU_BLOCK) {
+      int votes = 0;
+
+      for (int l = 0; l < SAMPLE && distance[own] < INT_MAX; l++) votes += distance[l] == distance[own];
+      if (votes * LEAST >= min(p.n, SAMPLE)) atomicMax(&best, (Vote)votes << 32 | (unsigned)(INT_MAX - distance[own]));
+    }
     __syncthreads(); /* all have voted */
     const int elected = best ? INT_MAX - (int)(best & 0xffffffffu) : INT_MAX;
-    if (own == 0) statistics->distance[k] = elected;
+    if (threadIdx.x == 0) statistics->distance[k] = elected;
     if (k == 0) line = elected;
     if (line >= INT_MAX - 2) break;
     beyond = line + 1 + k;
@@ -324,6 +341,31 @@ __global__ void grid_across_kernel(SyncILUDevicePattern p, int skew, SyncILUDevi
     unsigned       rows = 0;
     for (int r = 0; r < 32; r += ROW_LANES) rows += (all >> r & ((1u << ROW_LANES) - 1)) != 0;
     if (rows && lane == 0) atomicAdd(crossing, (int)rows);
+  }
+}
+
+/*
+   What several looks through the pattern find, each by blocks of its own: one launch for all of them, since none
+   keeps a device busy for long. They are the bits of `looks`, in the order of the cases.
+*/
+__global__ void __launch_bounds__(SYNCILU_BLOCK) statistics_kernel(SyncILUDevicePattern p, unsigned looks, int2 twice, SyncILUDeviceStatistics *statistics)
+{
+  for (unsigned k = 0; k < blockIdx.y; k++) looks &= looks - 1;
+  switch (__ffs((int)looks) - 1) {
+  case 0:
+    find_off_diagonal(p, &statistics->off_diagonal);
+    break;
+  case 1:
+    find_unsymmetric(p, &statistics->unsymmetric);
+    break;
+  case 2:
+    find_inode_sizes(p, &statistics->inodes);
+    break;
+  case 3:
+    find_grid_lines(p, twice, statistics);
+    break;
+  default:
+    if (blockIdx.x == 0) find_grid_distances(p, statistics);
   }
 }
 
@@ -418,19 +460,28 @@ __global__ void fingerprint_kernel(int n, const int *__restrict__ ptr, const int
 }
 
 /*
-   The transpose comes by a stable sort of all entries by column, in which what is not of this triangle sorts
-   behind.
+   The transpose comes by a stable sort of a triangle's entries, or of their rows, by column; offset says how many are in
+   rows before.
 */
-__global__ void transpose_keys_kernel(SyncILUDevicePattern p, bool lower, int *__restrict__ key, int *__restrict__ entry)
+__global__ void transpose_keys_kernel(SyncILUDevicePattern p, bool lower, bool rows, const int *__restrict__ offset, int *__restrict__ key,
+                                      int *__restrict__ entry)
 {
   const long long t = global_thread();
   const int       i = (int)(t / ROW_LANES);
 
   if (t / ROW_LANES >= p.n) return;
-  for (int e = p.ptr[i] + (int)(t % ROW_LANES); e < p.ptr[i + 1]; e += ROW_LANES) {
-    key[e]   = (lower ? e < p.diag[i] : e > p.diag[i]) ? p.col[e] : p.n;
-    entry[e] = e;
+  const int begin = lower ? p.ptr[i] : p.diag[i] + 1, end = lower ? p.diag[i] : p.ptr[i + 1], to = offset[i] - begin;
+  for (int e = begin + (int)(t % ROW_LANES); e < end; e += ROW_LANES) {
+    key[to + e]   = p.col[e];
+    entry[to + e] = rows ? i : e;
   }
+}
+
+__global__ void triangle_lengths_kernel(SyncILUDevicePattern p, bool lower, int *__restrict__ length)
+{
+  const long long i = global_thread();
+
+  if (i < p.n) length[i] = lower ? p.diag[i] - p.ptr[i] : p.ptr[i + 1] - p.diag[i] - 1;
 }
 
 /* The row of each entry. */
@@ -444,16 +495,20 @@ __global__ void entry_rows_kernel(SyncILUDevicePattern p, int *__restrict__ row)
 }
 
 /*
-   From the sorted keys, where each row of the transpose begins and the column of each of its entries. Every
-   row looks for its beginning itself: many rows may be empty, and one entry would have all those before its
-   own to write.
+   From the sorted keys, where each row of the transpose begins. Every row looks for its beginning itself: many
+   rows may be empty, and one entry would have all those before its own to write.
 */
-__global__ void transpose_rows_kernel(SyncILUDevicePattern p, int entries, const int *__restrict__ key, const int *__restrict__ row,
-                                      const int *__restrict__ src, int *__restrict__ ptr, int *__restrict__ col)
+__global__ void transpose_rows_kernel(int n, int entries, const int *__restrict__ key, int *__restrict__ ptr)
+{
+  const long long i = global_thread();
+
+  if (i <= n) ptr[i] = first_not_less(key, entries, (int)i);
+}
+
+__global__ void transpose_columns_kernel(int entries, const int *__restrict__ row, const int *__restrict__ src, int *__restrict__ col)
 {
   const long long t = global_thread();
 
-  if (t <= p.n) ptr[t] = first_not_less(key, entries, (int)t);
   if (t < entries) col[t] = row[src[t]];
 }
 
@@ -492,14 +547,28 @@ cudaError_t SyncILUKernelOffDiagonal(SyncILUDevicePattern p, int longest, SyncIL
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelGrid(SyncILUDevicePattern p, const int *twice, SyncILUDeviceStatistics *statistics, cudaStream_t stream)
+cudaError_t SyncILUKernelStatistics(SyncILUDevicePattern p, int longest, int off_diagonal, int unsymmetric, int inodes, int grid, const int *twice,
+                                    SyncILUDeviceStatistics *statistics, cudaStream_t stream)
 {
-  const unsigned rows = few_blocks_for(p.n), lanes = few_blocks_for((long long)p.n * ROW_LANES);
+  const unsigned looks = (off_diagonal ? 1u : 0u) | (unsymmetric ? 2u : 0u) | (inodes ? 4u : 0u) | (grid ? 8u | 16u : 0u);
+  const unsigned lanes = few_blocks_for((long long)p.n * ROW_LANES), rows = few_blocks_for(p.n);
+  unsigned       count = 0;
 
-  if (!p.n) return cudaSuccess;
-  grid_lines_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, make_int2(twice[0], twice[1]), statistics);
-  grid_distances_kernel<<<1, SYNCILU_GRID_SAMPLE, 0, stream>>>(p, statistics);
-  for (int skew = 0; skew < 2; skew++) grid_across_kernel<<<lanes, SYNCILU_BLOCK, 0, stream>>>(p, skew, statistics);
+  if (!p.n || !looks) return cudaSuccess;
+  for (unsigned left = looks; left; left &= left - 1) count++;
+  statistics_kernel<<<dim3(lanes, count), SYNCILU_BLOCK, 0, stream>>>(p, looks, make_int2(twice[0], twice[1]), statistics);
+  if (off_diagonal && longest > SYNCILU_SCAN_LONG) {
+    CHECK_LAUNCH();
+    off_diagonal_long_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, &statistics->off_diagonal);
+  }
+  if (unsymmetric && longest > SYNCILU_ROW_LONG) {
+    CHECK_LAUNCH();
+    symmetric_long_kernel<<<rows, SYNCILU_BLOCK, 0, stream>>>(p, &statistics->unsymmetric);
+  }
+  for (int skew = 0; grid && skew < 2; skew++) {
+    CHECK_LAUNCH();
+    grid_across_kernel<<<lanes, SYNCILU_BLOCK, 0, stream>>>(p, skew, statistics);
+  }
   return cudaGetLastError();
 }
 
@@ -514,28 +583,43 @@ cudaError_t SyncILUKernelUpdates(SyncILUDevicePattern p, int longest, unsigned l
 cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevicePattern p, int nnz, int lower, int entries, int *ptr, int *col, int *src,
                                    cudaStream_t stream)
 {
-  const size_t array = round_up((size_t)nnz * sizeof(int));
-  int *const key = (int *)workspace, *const entry = (int *)((char *)workspace + array), *const sorted = (int *)((char *)workspace + 2 * array),
-             *const from       = (int *)((char *)workspace + 3 * array);
-  size_t            sort_bytes = 0;
-  cudaError_t       err;
+  const size_t array = round_up((size_t)entries * sizeof(int)), rows = round_up((size_t)nnz * sizeof(int));
+  /* rows of all entries take the place of both arrays of keys */
+  const size_t keys       = !src || 2 * array > rows ? 2 * array : rows;
+  char *const  w          = (char *)workspace;
+  int *const   key        = (int *)w;
+  int *const   result     = src ? src : col;
+  size_t       sort_bytes = 0, sum_bytes = 0;
+  cudaError_t  err;
 
+  cub::DoubleBuffer<int> by((int *)w, (int *)(w + array)), entry((int *)(w + keys), result);
+  err = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, by, entry, entries, 0, SyncILUBits(p.n), stream);
+  if (err != cudaSuccess) return err;
+  err = SyncILUKernelOffsets(nullptr, &sum_bytes, p.n, ptr, stream);
+  if (err != cudaSuccess) return err;
+  if (sum_bytes > sort_bytes) sort_bytes = sum_bytes;
   if (!workspace) {
-    err    = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key, sorted, entry, from, nnz, 0, SyncILUBits(p.n), stream);
-    *bytes = 4 * array + sort_bytes;
-    return err;
+    *bytes = keys + array + sort_bytes;
+    return cudaSuccess;
   }
-  sort_bytes = *bytes - 4 * array;
-  if (p.n) transpose_keys_kernel<<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, lower != 0, key, entry);
+  if (p.n) triangle_lengths_kernel<<<blocks_for(p.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, lower != 0, ptr);
   CHECK_LAUNCH();
-  err = cub::DeviceRadixSort::SortPairs((char *)workspace + 4 * array, sort_bytes, key, sorted, entry, from, nnz, 0, SyncILUBits(p.n), stream);
+  err = SyncILUKernelOffsets(w + keys + array, &sum_bytes, p.n, ptr, stream);
   if (err != cudaSuccess) return err;
-  err = cudaMemcpyAsync(src, from, (size_t)entries * sizeof(int), cudaMemcpyDeviceToDevice, stream);
-  if (err != cudaSuccess) return err;
-  /* the keys as they came are needed no more */
-  if (p.n) entry_rows_kernel<<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, key);
+  if (p.n)
+    transpose_keys_kernel<<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, lower != 0, !src, ptr, by.Current(),
+                                                                                                               entry.Current());
   CHECK_LAUNCH();
-  LAUNCH(transpose_rows_kernel, (entries > p.n ? (long long)entries : p.n) + 1, stream, p, entries, sorted, key, from, ptr, col);
+  err = cub::DeviceRadixSort::SortPairs(w + keys + array, sort_bytes, by, entry, entries, 0, SyncILUBits(p.n), stream);
+  if (err != cudaSuccess) return err;
+  if (entry.Current() != result) err = cudaMemcpyAsync(result, entry.Current(), (size_t)entries * sizeof(int), cudaMemcpyDeviceToDevice, stream);
+  if (err != cudaSuccess) return err;
+  transpose_rows_kernel<<<blocks_for(p.n + 1ll, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p.n, entries, by.Current(), ptr);
+  CHECK_LAUNCH();
+  if (!entries || !src) return cudaSuccess;
+  entry_rows_kernel<<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, key);
+  CHECK_LAUNCH();
+  LAUNCH(transpose_columns_kernel, entries, stream, entries, key, src, col);
 }
 
 cudaError_t SyncILUKernelMap(SyncILUDevicePattern p, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t stream)

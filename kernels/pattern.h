@@ -18,19 +18,21 @@ extern "C" {
 extern cudaError_t SyncILUKernelRows(int n, int most, const int *ptr, const int *col, int *diag, SyncILUDeviceCounts *, cudaStream_t);
 
 /*
-   Pattern statistics: off_diagonal and unsymmetric, given the most entries of a row of L; the rest, given
-   twice the mean of entries of L and of U.
+   Pattern statistics: off_diagonal and unsymmetric, given the most entries of a row of L; alone, or what is asked for
+   of them together with inodes (of its bits those stay which are sizes of inodes) and the rest, the grid, given twice
+   the mean of entries of L and of U.
 */
 extern cudaError_t SyncILUKernelOffDiagonal(SyncILUDevicePattern, int longest, SyncILUDeviceStatistics *, cudaStream_t);
 extern cudaError_t SyncILUKernelSymmetric(SyncILUDevicePattern, int longest, SyncILUDeviceStatistics *, cudaStream_t);
-extern cudaError_t SyncILUKernelGrid(SyncILUDevicePattern, const int *twice, SyncILUDeviceStatistics *, cudaStream_t);
+extern cudaError_t SyncILUKernelStatistics(SyncILUDevicePattern, int longest, int off_diagonal, int unsymmetric, int inodes, int grid, const int *twice,
+                                           SyncILUDeviceStatistics *, cudaStream_t);
 
 /* How many updates of an entry a factorization makes, given the most entries of a row of L; zero before. */
 extern cudaError_t SyncILUKernelUpdates(SyncILUDevicePattern, int longest, unsigned long long *sum, cudaStream_t);
 
 /*
    The rows of the transpose of L (lower) or U, which has so many entries, and where their entries stand on
-   the pattern.
+   the pattern; src NULL: nobody asks for these, also where it asks for workspace.
 */
 extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncILUDevicePattern, int nnz, int lower, int entries, int *ptr, int *col, int *src,
                                           cudaStream_t);

@@ -64,13 +64,18 @@ __global__ void row_lengths_kernel(SyncILUDeviceTriangle t, int *__restrict__ ro
    The level, and behind it how wide the row makes its slice: rows of a slice had better be of one width,
    since the widest makes room for all. Long rows come last.
 */
-__global__ void slice_keys_kernel(SyncILUDeviceTriangle t, int lanes, int limit, int *level)
+__device__ __forceinline__ int slice_key(const SyncILUDeviceTriangle &t, int i, int lanes, int limit, int level)
+{
+  const int len = length(t, i), wide = (len + (1 << lanes) - 1) >> lanes;
+
+  return level << SYNCILU_WIDTH_BITS | (len > limit ? (1 << SYNCILU_WIDTH_BITS) - 1 : min(wide, (1 << SYNCILU_WIDTH_BITS) - 2));
+}
+
+__global__ void slice_keys_kernel(SyncILUDeviceTriangle t, int lanes, int limit, const int *level, int *key)
 {
   const long long i = global_thread();
 
-  if (i >= t.n) return;
-  const int len = length(t, (int)i), wide = (len + (1 << lanes) - 1) >> lanes;
-  level[i] = level[i] << SYNCILU_WIDTH_BITS | (len > limit ? (1 << SYNCILU_WIDTH_BITS) - 1 : min(wide, (1 << SYNCILU_WIDTH_BITS) - 2));
+  if (i < t.n) key[i] = slice_key(t, (int)i, lanes, limit, level[i]);
 }
 
 /*
@@ -114,71 +119,91 @@ __global__ void slice_first_kernel(SyncILUDeviceTriangle t, const int *__restric
 
 constexpr int GROUP = 8; /* a bit above the logarithm of the lanes */
 
-/* For one block: of each position the lanes of its row, and in the next bit whether a group begins there. */
-__global__ void group_codes_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, const int *__restrict__ key, int bits, int lanes, int limit,
-                                   unsigned char *__restrict__ code)
+/*
+   For one block: of each position the lanes of its row, and in the next bit whether a group begins there. Where levels
+   are asked for, it finds where they begin. The two triangles are blockIdx.y here and in few_widths_kernel, blockIdx.x
+   where one block has a triangle.
+*/
+__global__ void group_codes_kernel(SyncILUCut lower, SyncILUCut upper, unsigned char *__restrict__ code)
 {
-  const long long p = global_thread();
+  const SyncILUCut &c = blockIdx.y ? upper : lower;
+  const int         n = c.rows.n;
+  const long long   p = global_thread();
 
-  if (p >= t.n) return;
-  const int  own    = lanes_of(t, order[p], lanes, limit);
-  const bool begins = p == 0 || (key && key[p] >> bits != key[p - 1] >> bits) || own != lanes_of(t, order[p - 1], lanes, limit);
-  code[p]           = (unsigned char)(own | (begins ? GROUP : 0));
+  if (p >= n) return;
+  const int  own = lanes_of(c.rows, c.order[p], c.lanes, c.limit);
+  const int  of = c.key ? c.key[p] >> c.bits : 0, before = c.key && p ? c.key[p - 1] >> c.bits : c.first_level - 1;
+  const bool changes               = c.key && of != before;
+  const bool begins                = p == 0 || changes || own != lanes_of(c.rows, c.order[p - 1], c.lanes, c.limit);
+  code[(size_t)blockIdx.y * n + p] = (unsigned char)(own | (begins ? GROUP : 0));
+  if (c.position) c.position[c.order[p]] = (int)p;
+  if (!c.start) return;
+  for (int l = before + 1; l <= of; l++) c.start[l - c.first_level] = (int)p; /* some may be empty */
+  for (int l = of + 1; p == n - 1 && l <= c.first_level + c.levels; l++) c.start[l - c.first_level] = n;
+  if (p == 0) *c.width = 0; /* for few_widths_kernel */
 }
 
 /*
    What the next three kernels do, and slice_rows_kernel, for at most SYNCILU_ONE_BLOCK_ROWS rows. Each warp
    goes through its positions three times: for the last group that begins in them, for the slices, which begin
-   at every so many positions of a group, and to write these.
+   at every so many positions of a group, and to write these. The codes are read the first time, and left in shared
+   memory, a bit a position each, since a block alone waits long for memory.
 */
-__global__ void __launch_bounds__(ONE_BLOCK) slices_kernel(int n, const unsigned char *__restrict__ code, SyncILUSlice *slice, int *count)
+__global__ void __launch_bounds__(ONE_BLOCK) slices_kernel(SyncILUCut lower, SyncILUCut upper, const unsigned char *__restrict__ codes)
 {
-  __shared__ unsigned begins[SYNCILU_ONE_BLOCK_ROWS / 32]; /* slices, a bit a position */
-  __shared__ int      all;
-  const int           lane = threadIdx.x & 31, first = first_of_warp(n), end = end_of_warp(n);
-  int                 start = 0, found = 0;
+  __shared__ unsigned  begins[SYNCILU_ONE_BLOCK_ROWS / 32]; /* groups, and then slices */
+  __shared__ unsigned  bit[3][SYNCILU_ONE_BLOCK_ROWS / 32]; /* of the logarithms of the lanes */
+  __shared__ int       all;
+  const SyncILUCut    &c     = blockIdx.x ? upper : lower;
+  const int            n     = c.rows.n;
+  const unsigned char *code  = codes + (size_t)blockIdx.x * n;
+  SyncILUSlice *const  slice = c.slice;
+  const int            lane = threadIdx.x & 31, first = first_of_warp(n), end = end_of_warp(n);
+  int                  start = 0, found = 0;
+  auto                 lanes = [&](int w) { return (int)(bit[0][w] >> lane & 1) | (int)(bit[1][w] >> lane & 1) << 1 | (int)(bit[2][w] >> lane & 1) << 2; };
 
   each_of_warp(
     first, end, [&](int p) { return (int)code[p]; },
     [&](int q, int own) {
       const unsigned some = __ballot_sync(FULL, (own & GROUP) != 0);
+      unsigned       word[3];
 
+      for (int k = 0; k < 3; k++) word[k] = __ballot_sync(FULL, own >> k & 1);
       if (some) start = q + 31 - __clz((int)some);
+      if (lane) return;
+      begins[q / 32] = some;
+      for (int k = 0; k < 3; k++) bit[k][q / 32] = word[k];
     });
   start = of_warps_before(start, 0, [](int a, int b) { return max(a, b); });
-  each_of_warp(
-    first, end, [&](int p) { return (int)code[p]; },
-    [&](int q, int own) {
-      const unsigned groups = __ballot_sync(FULL, (own & GROUP) != 0), mine = groups & (0xffffffffu >> (31 - lane));
-      const int      from = mine ? q + 31 - __clz((int)mine) : start;
-      const unsigned some = __ballot_sync(FULL, q + lane < end && ((q + lane - from) & ((32 >> (own & 7)) - 1)) == 0);
+  for (int q = first; q < end; q += 32) {
+    const unsigned groups = begins[q / 32], mine = groups & (0xffffffffu >> (31 - lane));
+    const int      from = mine ? q + 31 - __clz((int)mine) : start;
+    const unsigned some = __ballot_sync(FULL, q + lane < end && ((q + lane - from) & ((32 >> lanes(q / 32)) - 1)) == 0);
 
-      if (groups) start = q + 31 - __clz((int)groups);
-      if (lane == 0) begins[q / 32] = some;
-      found += __popc(some);
-    });
+    if (groups) start = q + 31 - __clz((int)groups);
+    if (lane == 0) begins[q / 32] = some; /* behind the vote, which comes after all lanes have read it */
+    found += __popc(some);
+  }
   int at = of_warps_before(found, 0, [](int a, int b) { return a + b; });
   if (threadIdx.x == ONE_BLOCK - 1) {
-    all    = at + found;
-    *count = all;
+    all      = at + found;
+    *c.count = all;
   }
-  each_of_warp(
-    first, end, [&](int p) { return (int)code[p]; },
-    [&](int q, int own) {
-      const unsigned some = begins[q / 32];
+  for (int q = first; q < end; q += 32) {
+    const unsigned some = begins[q / 32];
 
-      if (some >> lane & 1) {
-        SyncILUSlice s;
+    if (some >> lane & 1) {
+      SyncILUSlice s;
 
-        s.offset = 0;
-        s.first  = q + lane;
-        s.width  = 0;
-        s.shape  = own & 7;
+      s.offset = 0;
+      s.first  = q + lane;
+      s.width  = 0;
+      s.shape  = lanes(q / 32);
 
-        slice[at + __popc(some & ((1u << lane) - 1))] = s;
-      }
-      at += __popc(some);
-    });
+      slice[at + __popc(some & ((1u << lane) - 1))] = s;
+    }
+    at += __popc(some);
+  }
   __syncthreads(); /* slices that other warps have written */
   for (int s = threadIdx.x; s < all; s += ONE_BLOCK) slice[s].shape |= ((s + 1 < all ? slice[s + 1].first : n) - slice[s].first) << 3;
 }
@@ -216,28 +241,51 @@ __global__ void slice_widths_kernel(SyncILUDeviceTriangle t, const int *__restri
 }
 
 /*
-   For so few slices that it does not matter that most warps have none; offset is where the next kernel looks.
+   For so few slices that it does not matter that most warps have none; offset is where the next kernel looks. Where
+   levels are asked for, it finds the most rows of one too.
 */
-__global__ void few_widths_kernel(SyncILUDeviceTriangle t, const int *__restrict__ order, bool packed, SyncILUSlice *slice, const int *__restrict__ slices)
+__global__ void few_widths_kernel(SyncILUCut lower, SyncILUCut upper, bool packed)
 {
-  const int all = *slices;
+  const SyncILUCut &c   = blockIdx.y ? upper : lower;
+  const int         all = *c.count, lane = threadIdx.x & 31;
 
   for (long long s = global_thread() >> 5; s < all; s += all_threads() >> 5) {
-    const int w = slice_width(t, order, packed, slice + s);
+    const int w = slice_width(c.rows, c.order, packed, c.slice + s);
 
-    if ((threadIdx.x & 31) == 0) slice[s].offset = w;
+    if (lane == 0) c.slice[s].offset = w;
+  }
+  for (long long first = global_thread() - lane; c.start && first < c.levels; first += all_threads()) {
+    const long long l    = first + lane;
+    const int       most = __reduce_max_sync(FULL, l < c.levels ? c.start[l + 1] - c.start[l] : 0);
+
+    if (lane == 0) atomicMax(c.width, most);
   }
 }
 
 /*
    Offsets in place of the widths that are there; count has the slices, and gets the sum of the widths behind.
 */
-__global__ void __launch_bounds__(ONE_BLOCK) few_offsets_kernel(SyncILUSlice *slice, int *count)
+__global__ void __launch_bounds__(ONE_BLOCK) few_offsets_kernel(SyncILUSlice *lower, int *lower_count, SyncILUSlice *upper, int *upper_count)
 {
-  const int sum = offsets_in_block(
-    *count, [=](int s) { return slice[s].offset; }, [=](int s, int offset) { slice[s].offset = offset; });
+  SyncILUSlice *const slice = blockIdx.x ? upper : lower;
+  int *const          count = blockIdx.x ? upper_count : lower_count;
+  const int           sum   = offsets_in_block(
+                *count, [=](int s) { return slice[s].offset; }, [=](int s, int offset) { slice[s].offset = offset; });
 
   if (threadIdx.x == ONE_BLOCK - 1) count[1] = sum;
+}
+
+/* For two triangles that are sorted together: as slice_keys_kernel, and U behind L. */
+__global__ void both_keys_kernel(SyncILUCut lower, SyncILUCut upper, const int *__restrict__ levelL, const int *__restrict__ levelU, int *__restrict__ key,
+                                 int *__restrict__ row)
+{
+  const SyncILUCut &c = blockIdx.y ? upper : lower;
+  const long long   i = global_thread();
+
+  if (i >= c.rows.n) return;
+  const long long at = blockIdx.y * (long long)c.rows.n + i;
+  key[at]            = slice_key(c.rows, (int)i, c.lanes, c.limit, c.first_level + (blockIdx.y ? levelU : levelL)[i]);
+  row[at]            = (int)i;
 }
 
 __global__ void slice_offsets_kernel(int slices, SyncILUSlice *slice, const int *__restrict__ offset)
@@ -398,6 +446,22 @@ __global__ void place_kernel(SyncILUDeviceTriangle t, SyncILUDeviceRows rows, V 
   }
 }
 
+/* A triangle that is cut by itself, without levels. */
+SyncILUCut cut_of(const SyncILUDeviceTriangle &t, const int *order, const int *key, int bits, int lanes, int limit, SyncILUSlice *slice, int *count)
+{
+  SyncILUCut c = SyncILUCut();
+
+  c.rows  = t;
+  c.order = order;
+  c.key   = key;
+  c.bits  = bits;
+  c.lanes = lanes;
+  c.limit = limit;
+  c.slice = slice;
+  c.count = count;
+  return c;
+}
+
 /* A warp a slice, and more for slices that a long row makes wide. */
 dim3 slice_blocks(const SyncILUDeviceTriangle &t, const SyncILUDeviceEll &ell)
 {
@@ -432,9 +496,9 @@ cudaError_t SyncILUKernelLengths(SyncILUDeviceTriangle t, int *over, cudaStream_
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int lanes, int limit, int *level, cudaStream_t stream)
+cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle t, int lanes, int limit, const int *level, int *key, cudaStream_t stream)
 {
-  LAUNCH(slice_keys_kernel, t.n, stream, t, lanes, limit, level);
+  LAUNCH(slice_keys_kernel, t.n, stream, t, lanes, limit, level, key);
 }
 
 cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTriangle t, const int *order, const int *key, int bits, int lanes, int limit,
@@ -458,10 +522,11 @@ cudaError_t SyncILUKernelSlices(void *workspace, size_t *bytes, SyncILUDeviceTri
   if (!t.n) return cudaMemsetAsync(count, 0, sizeof(*count), stream);
   if (t.n <= SYNCILU_ONE_BLOCK_ROWS) {
     unsigned char *const code = (unsigned char *)workspace;
+    const SyncILUCut     cut  = cut_of(t, order, key, bits, lanes, limit, slice, count);
 
-    group_codes_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(t, order, key, bits, lanes, limit, code);
+    group_codes_kernel<<<blocks_for(t.n, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(cut, cut, code);
     CHECK_LAUNCH();
-    slices_kernel<<<1, ONE_BLOCK, 0, stream>>>(t.n, code, slice, count);
+    slices_kernel<<<1, ONE_BLOCK, 0, stream>>>(cut, cut, code);
     return cudaGetLastError();
   }
   scan_bytes          = *bytes - 2 * array;
@@ -497,9 +562,55 @@ cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, SyncILUSlic
 
 cudaError_t SyncILUKernelSliceStorage(SyncILUDeviceTriangle t, const int *order, int packed, SyncILUSlice *slice, int *count, cudaStream_t stream)
 {
-  few_widths_kernel<<<t.n ? few_blocks_for(8ll * t.n) : 1, SYNCILU_BLOCK, 0, stream>>>(t, order, packed != 0, slice, count);
+  const SyncILUCut cut = cut_of(t, order, NULL, 0, 0, 0, slice, count);
+
+  few_widths_kernel<<<t.n ? few_blocks_for(8ll * t.n) : 1, SYNCILU_BLOCK, 0, stream>>>(cut, cut, packed != 0);
   CHECK_LAUNCH();
-  few_offsets_kernel<<<1, ONE_BLOCK, 0, stream>>>(slice, count);
+  return SyncILUKernelSliceOffsetsFew(slice, count, stream);
+}
+
+cudaError_t SyncILUKernelSliceOffsetsFew(SyncILUSlice *slice, int *count, cudaStream_t stream)
+{
+  few_offsets_kernel<<<1, ONE_BLOCK, 0, stream>>>(slice, count, slice, count);
+  return cudaGetLastError();
+}
+
+cudaError_t SyncILUKernelSlicesOfBoth(void *workspace, size_t *bytes, const SyncILUCut *of, const int *const *level, int packed, int *key, int *row,
+                                      cudaStream_t stream)
+{
+  SyncILUCut   cut[2] = {of[0], of[1]};
+  const int    n = cut[0].rows.n, levels = cut[0].levels > cut[1].levels ? cut[0].levels : cut[1].levels;
+  const int    last  = ((cut[0].levels + cut[1].levels) << SYNCILU_WIDTH_BITS) | ((1 << SYNCILU_WIDTH_BITS) - 1);
+  const size_t array = round_up(2 * (size_t)n * sizeof(int)), codes = round_up(2 * (size_t)n);
+  const dim3   both(blocks_for(n, SYNCILU_BLOCK), 2);
+  int *const unsorted = (int *)workspace, *const rows = (int *)((char *)workspace + array);
+  size_t      sort_bytes = 0;
+  cudaError_t err;
+
+  if (!workspace) {
+    err    = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, unsorted, key, rows, row, 2 * n, 0, SyncILUBits(last), stream);
+    *bytes = 2 * array + codes + sort_bytes;
+    return err;
+  }
+  if (!n || n > SYNCILU_ONE_BLOCK_ROWS || levels > (INT_MAX >> (SYNCILU_WIDTH_BITS + 2))) return cudaErrorInvalidValue;
+  unsigned char *const code = (unsigned char *)workspace + 2 * array;
+  sort_bytes                = *bytes - 2 * array - codes;
+  cut[1].first_level        = cut[0].levels;
+  for (int k = 0; k < 2; k++) {
+    cut[k].order = row + k * (size_t)n;
+    cut[k].key   = key + k * (size_t)n;
+  }
+  both_keys_kernel<<<both, SYNCILU_BLOCK, 0, stream>>>(cut[0], cut[1], level[0], level[1], unsorted, rows);
+  CHECK_LAUNCH();
+  err = cub::DeviceRadixSort::SortPairs(code + codes, sort_bytes, unsorted, key, rows, row, 2 * n, 0, SyncILUBits(last), stream);
+  if (err != cudaSuccess) return err;
+  group_codes_kernel<<<both, SYNCILU_BLOCK, 0, stream>>>(cut[0], cut[1], code);
+  CHECK_LAUNCH();
+  slices_kernel<<<2, ONE_BLOCK, 0, stream>>>(cut[0], cut[1], code);
+  CHECK_LAUNCH();
+  few_widths_kernel<<<dim3(few_blocks_for(8ll * n), 2), SYNCILU_BLOCK, 0, stream>>>(cut[0], cut[1], packed != 0);
+  CHECK_LAUNCH();
+  few_offsets_kernel<<<2, ONE_BLOCK, 0, stream>>>(cut[0].slice, cut[0].count, cut[1].slice, cut[1].count);
   return cudaGetLastError();
 }
 

@@ -20,10 +20,10 @@ extern cudaError_t SyncILUKernelLongest(SyncILUDeviceTriangle, int *longest, cud
 extern cudaError_t SyncILUKernelLengths(SyncILUDeviceTriangle, int *over, cudaStream_t);
 
 /*
-   Makes keys of the levels: the width of the rows stands in the lowest SYNCILU_WIDTH_BITS bits, rows of more
+   Makes keys of the levels, in their place too: the width of the rows stands in the lowest SYNCILU_WIDTH_BITS bits, rows of more
    than limit entries come last.
 */
-extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int limit, int *level, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceKeys(SyncILUDeviceTriangle, int lanes, int limit, const int *level, int *key, cudaStream_t);
 
 /* In place of the logarithm of the lanes a row: the power of two at or above its entries, at most 32. */
 #define SYNCILU_LANES_BY_LENGTH (-1)
@@ -42,9 +42,30 @@ extern cudaError_t SyncILUKernelSliceOffsets(int slices, const int *offset, Sync
 
 /*
    The same for at most SYNCILU_ONE_BLOCK_ROWS rows before the host knows how many slices there are: count[0]
-   has it, and count[1] gets the sum of the widths.
+   has it, and count[1] gets the sum of the widths. OffsetsFew is for who has put other widths where offsets will be.
 */
 extern cudaError_t SyncILUKernelSliceStorage(SyncILUDeviceTriangle, const int *order, int packed, SyncILUSlice *, int *count, cudaStream_t);
+extern cudaError_t SyncILUKernelSliceOffsetsFew(SyncILUSlice *, int *count, cudaStream_t);
+
+/*
+   Both triangles, of at most SYNCILU_ONE_BLOCK_ROWS rows, by level: sorts their rows by keys as those of SliceKeys
+   (row and key have those of L and behind them those of U, whose levels are counted on from L's in the keys), and does
+   to each what Slices and Storage do, with slices that end with levels. Launches are what such an analysis costs.
+*/
+typedef struct {
+  SyncILUDeviceTriangle rows;
+  const int            *order, *key;
+  int                   bits, lanes, limit, levels;
+  int                   first_level; /* as the keys have it */
+  int                  *start;       /* receives where levels begin; NULL: nobody asks for levels */
+  int                  *width;       /* receives the most rows of a level */
+  int                  *position;    /* receives where each row is in the order; NULL: nobody asks */
+  SyncILUSlice         *slice;
+  int                  *count;
+} SyncILUCut;
+
+extern cudaError_t SyncILUKernelSlicesOfBoth(void *workspace, size_t *bytes, const SyncILUCut cut[2], const int *const level[2], int packed, int *key, int *row,
+                                             cudaStream_t);
 
 /*
    The tasks of a solve, where rows of more than so many entries a lane have several: Counts for each slice,

@@ -116,6 +116,7 @@ PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*d->status), &d->status));
   PlanCall(MakeRoom(d, Room(d)));
   PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &d->factorization));
+  for (int k = 0; k < 2; k++) d->triangle[k].order.position = NULL; /* goes with the scratch */
   e->unrelaxed     = (PetscBool)(d->factorization.half || d->factorization.ops->blocks);
   e->pattern.upper = (PetscBool)(d->factorization.half && !plan->row);
   /*

@@ -73,6 +73,7 @@ PETSC_INTERN PetscErrorCode DeviceUpload(cudaStream_t, void *, const void *, siz
 PETSC_INTERN PetscErrorCode DeviceUploadIndices(cudaStream_t, int *, const PetscInt *, size_t);
 PETSC_INTERN PetscErrorCode DeviceDownload(cudaStream_t, void *, const void *, size_t);
 PETSC_INTERN PetscErrorCode DeviceReadBack(cudaStream_t, void *, const void *, size_t);
+PETSC_INTERN PetscErrorCode DeviceReadBackTwo(cudaStream_t, int[2], const int *, const int *);
 PETSC_INTERN PetscErrorCode DeviceStatusRequest(cudaStream_t, const SyncILUDeviceStatus *);
 PETSC_INTERN PetscErrorCode DeviceStatusWait(SyncILUDeviceStatus *);
 
@@ -119,18 +120,29 @@ struct _Plan {
   double                 *a;      /* values of a matrix on the host */
   SyncILUDeviceCounts     counts;
   SyncILUDeviceStatistics statistics;
-  PetscBool               symmetric; /* the pattern is, as far as that was asked */
-  PetscBool               known;     /* to be symmetric, from the symbolic phase */
+  /* on the device, as they are to begin with; NULL once they are in use */
+  SyncILUDeviceCounts     *uncounted;
+  SyncILUDeviceStatistics *unseen;
+  PetscBool                symmetric; /* the pattern is, as far as that was asked */
+  PetscBool                known;     /* to be symmetric, from the symbolic phase */
   /* U may be taken in the order of L from its end, which is by latest levels */
   PetscBool reversed;
   PetscBool late;       /* rows are by their latest level */
+  int      *found;      /* levels of L and of U while they are found, behind ticket[2] */
   int      *widths;     /* most rows on a level of L and of U, on the device */
   PetscBool counted[2]; /* these are there */
   int       levels[2];  /* of L and U; UNKNOWN where nothing needed them */
   /* of L and of U, where auto has found that they suit a cluster; else their count is zero */
   SyncILURuns runs[2];
   /* of the rows of L and U, while planning, until they are asked for */
-  int          *level[2];
+  int *level[2];
+  /* orders and slices of both, made together, until their triangles take them; the rows are in L's memory */
+  struct {
+    int          *row, *key, *position;
+    SyncILUSlice *slice;
+    int           count, total;
+    PetscBool     there;
+  } ahead[2];
   Stencil      *stencil; /* of the grid that the rows follow, once somebody asks */
   SyncILUTiling tiling;
   PetscBool     tiled;
@@ -171,10 +183,12 @@ PETSC_INTERN PetscErrorCode PlanRelease(Plan *, DeviceMemory *, int);
 PETSC_INTERN PetscErrorCode PlanCheckLaunch(Plan *, cudaError_t);
 PETSC_INTERN PetscErrorCode PlanOffsets(Plan *, int, int *, int *);
 PETSC_INTERN PetscErrorCode PlanSort(Plan *, int, int, const int *, int *, int *);
+PETSC_INTERN void           PlanUnseen(const Plan *, SyncILUDeviceStatistics *);
 PETSC_INTERN PetscErrorCode PlanFindStatistics(Plan *, PetscBool);
 PETSC_INTERN PetscErrorCode PlanKeepColumns(Plan *);
 PETSC_INTERN PetscErrorCode PlanGetPattern(Plan *, SyncILUDevicePattern *);
 PETSC_INTERN PetscErrorCode PlanRestorePattern(Plan *, SyncILUDevicePattern *);
+PETSC_INTERN PetscErrorCode PlanTranspose(Plan *, DeviceMemory *, Part, PetscBool, SyncILUDeviceTriangle *);
 PETSC_INTERN PetscErrorCode PlanTriangle(Plan *, DeviceMemory *, Part, SyncILUDeviceTriangle *);
 PETSC_INTERN double         PlanBudget(const Plan *);
 PETSC_INTERN int            PlanLanes(const Plan *, double);
@@ -225,8 +239,9 @@ typedef struct {
   int *row; /* at each position */
   /* of the row at each position, ascending: while planning; NULL in numerical order and in tiles */
   int      *key;
-  int       bits;  /* lowest ones of the keys, which say no level */
-  int      *start; /* of each level, and the number of rows: while planning, where the order is by level */
+  int       bits;     /* lowest ones of the keys, which say no level */
+  int      *position; /* of each row, while planning; NULL: see OrderPositions() */
+  int      *start;    /* of each level, and the number of rows: while planning, where the order is by level */
   PetscBool numerical;
   /* how far before a position its warp looks before it polls (see kernels/syncfree.cuh) */
   int           throttle;
@@ -244,11 +259,21 @@ PETSC_INTERN PetscErrorCode PlanGetLevels(Plan *, Part, int **, int *);
 PETSC_INTERN PetscErrorCode PlanCountLevels(Plan *);
 PETSC_INTERN void           PlanForgetLevels(Plan *);
 PETSC_INTERN PetscErrorCode OrderSort(Plan *, DeviceMemory *, const int *, int, int, int *, Order *);
+PETSC_INTERN void           OrderCounted(Plan *, Part, int, Order *);
 PETSC_INTERN PetscErrorCode OrderCreateByLevel(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderCreate(Plan *, DeviceMemory *, Part, int *, int, int, Order *);
 PETSC_INTERN PetscErrorCode OrderReverse(Plan *, DeviceMemory *, const Order *, Order *);
 PETSC_INTERN PetscErrorCode OrderPositions(Plan *, const Order *, int **);
 PETSC_INTERN PetscErrorCode PlanSliceStorage(Plan *, SyncILUDeviceTriangle, const int *, PetscBool, int, SyncILUSlice *, int *);
+
+/* Slices whose number is on the device, with room for another one behind it. */
+typedef struct {
+  SyncILUSlice *slice;
+  int          *count, mark;
+} Slices;
+
+PETSC_INTERN PetscErrorCode PlanSlicesBegin(Plan *, SyncILUDeviceTriangle, const int *, const int *, int, int, int, Slices *);
+PETSC_INTERN PetscErrorCode PlanSlicesEnd(Plan *, DeviceMemory *, int, const Slices *, SyncILUSlice **, int *, int *);
 PETSC_INTERN PetscErrorCode PlanSlices(Plan *, DeviceMemory *, SyncILUDeviceTriangle, const int *, const int *, int, int, int, PetscBool, SyncILUSlice **,
                                        int *, int *);
 PETSC_INTERN int            OrderThrottle(double, double);

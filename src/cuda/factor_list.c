@@ -35,12 +35,20 @@ PetscErrorCode ListsHopeless(Factorization *f, SyncILUDevicePattern p, double by
   if (plan->settings->update == SYNCILU_UPDATE_LIST || p.n < SYNCILU_SAMPLE_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
   CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
-  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, f->half, NULL, NULL, sum, plan->stream));
+  PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, SYNCILU_SAMPLE, f->half, NULL, NULL, NULL, sum, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &rounds, sum, sizeof(rounds)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   /* with 4 lanes fewest entries of the lists are empty; a fifth more is no part of the rows by chance */
   *hopeless = (PetscBool)(SYNCILU_SAMPLE * (double)rounds * bytes > 1.2 * ListsLimit(f));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Most rounds of a row. */
+static double MostRounds(const Factorization *f, const FactorRows *r)
+{
+  const SyncILUDeviceCounts *counts = &f->plan->counts;
+
+  return PetscMin(counts->longest[0], r->shared) * ((PetscMin(r->shared, counts->longest[1]) >> f->lanes) + 1.0);
 }
 
 /*
@@ -49,16 +57,14 @@ PetscErrorCode ListsHopeless(Factorization *f, SyncILUDevicePattern p, double by
 */
 static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *rounds, double *total)
 {
-  Plan                      *plan   = f->plan;
-  const SyncILUDeviceCounts *counts = &plan->counts;
-  const int                  mark   = plan->scratch.n;
-  const double               row    = PetscMin(counts->longest[0], r->shared) * ((PetscMin(r->shared, counts->longest[1]) >> f->lanes) + 1.0);
-  unsigned long long        *sum    = NULL, counted;
-  int                       *width, last;
+  Plan               *plan = f->plan;
+  const int           mark = plan->scratch.n;
+  unsigned long long *sum  = NULL, counted;
+  int                *width, last;
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(r->tasks + 1) * sizeof(int), &width));
-  if (row * r->tasks > SYNCILU_ROUNDS) {
+  if (MostRounds(f, r) * r->tasks > SYNCILU_ROUNDS) {
     PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
     CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));
   }
@@ -71,6 +77,26 @@ static PetscErrorCode Rounds(Factorization *f, const FactorRows *r, const int *r
     *total = (double)counted;
   }
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The tasks, and the rounds of all of them; of few rows with one wait for both numbers. */
+static PetscErrorCode Tasks(Factorization *f, FactorRows *r, DeviceMemory *memory, SyncILUDeviceTriangle lower, int limit, const int *rounds, double *total)
+{
+  Plan  *plan = f->plan;
+  Slices s;
+  int    sum;
+
+  PetscFunctionBegin;
+  PlanCall(PlanSlicesBegin(plan, lower, r->order.row, r->order.key, r->order.bits, f->lanes, limit, &s));
+  if (lower.n <= SYNCILU_ONE_BLOCK_ROWS && MostRounds(f, r) * lower.n <= SYNCILU_ROUNDS) {
+    PlanLaunch(SyncILUKernelListStorage(rounds, f->lanes, r->order.row, lower.n, s.slice, s.count, plan->stream));
+    PlanCall(PlanSlicesEnd(plan, memory, lower.n, &s, &r->task, &r->tasks, &sum));
+    *total = (double)sum;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanSlicesEnd(plan, memory, lower.n, &s, &r->task, &r->tasks, NULL));
+  PlanCall(Rounds(f, r, rounds, total));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,9 +120,7 @@ static PetscErrorCode Write(Factorization *f, List *l, SyncILUDevicePattern p, S
     lower.end  = lower.begin + 1;
     lower.skip = 0;
   }
-  PlanCall(PlanSlices(plan, longs ? &plan->scratch : &f->memory, lower, r->order.row, r->order.key, r->order.bits, f->lanes, longs ? most : INT_MAX,
-                      PETSC_FALSE, &r->task, &r->tasks, NULL));
-  PlanCall(Rounds(f, r, rounds, &total));
+  PlanCall(Tasks(f, r, longs ? &plan->scratch : &f->memory, lower, longs ? most : INT_MAX, rounds, &total));
   updates = (size_t)total * 32 * sizeof(*update);
   sources = (size_t)total * (32 >> f->lanes);
   if (total > SYNCILU_ROUNDS) PetscCall(PetscStrncpy(why, "lists of updates would have more rounds than an index can count", len));
@@ -152,6 +176,7 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   SyncILUDevicePattern  p;
   SyncILUDeviceTriangle lower;
   List                 *l;
+  const PetscBool       longs = (PetscBool)(plan->counts.longest_row > plan->counts.longest_listed); /* lengths differ, and by level rows are sorted by them */
   PetscBool             hopeless;
   int                  *rounds;
   unsigned char        *used; /* of the entries of L, which reference rows have updates */
@@ -172,7 +197,8 @@ static PetscErrorCode Create_List(Factorization *f, char why[], size_t len)
   if (!hopeless) {
     PlanCall(PlanAlloc(plan, &plan->scratch, 4 * (size_t)p.n * sizeof(int), &rounds));
     PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &used));
-    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, f->half, rounds, used, NULL, plan->stream));
+    PlanLaunch(SyncILUKernelListRounds(p, plan->counts.longest_listed, f->lanes, 1, f->half, longs && l->rows.order.bits ? l->rows.order.row : NULL, rounds,
+                                       used, NULL, plan->stream));
     PlanCall(FactorRowsTurns(plan, &l->rows.order, &plan->scratch, &turn));
     for (;; f->lanes--) {
       PlanCall(Write(f, l, p, lower, rounds, turn, used, why, len));

@@ -31,16 +31,19 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
   SyncILULongUpdate    *update;
   SyncILUSlice         *longs;
   unsigned long long   *sum, updates;
-  int                  *length, *tasks, *begin, entries;
+  int                  *length, *tasks, *begin, entries, found[2];
   double                bytes;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(l, sizeof(*l)));
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)slices + 1) * sizeof(int), &length));
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)slices + 1) * sizeof(int), &tasks));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * ((size_t)slices + 1) * sizeof(int), &length));
+  tasks = length + slices + 1;
   PlanLaunch(SyncILUKernelLongRows(p, most, r->order.row, slices, slice, length, tasks, plan->stream));
-  PlanCall(PlanOffsets(plan, slices, length, &entries));
-  PlanCall(PlanOffsets(plan, slices, tasks, &r->tasks));
+  PlanCall(PlanOffsets(plan, slices, length, NULL));
+  PlanCall(PlanOffsets(plan, slices, tasks, NULL));
+  PetscCall(DeviceReadBackTwo(plan->stream, found, length + slices, tasks + slices));
+  entries    = found[0];
+  r->tasks   = found[1];
   l->entries = (size_t)entries;
   /* rows that are longer than others are few; those of a matrix of long rows need not be */
   l->unfit = (PetscBool)(!asked && SYNCILU_LIST_MEANS * plan->nnz > SYNCILU_LIST_MOST * (double)p.n && entries > SYNCILU_LONG_SHARE * plan->nnz);
@@ -51,7 +54,7 @@ PetscErrorCode LongRowsCreate(Factorization *f, FactorRows *r, SyncILUDevicePatt
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)r->tasks * sizeof(*r->task), &r->task));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)(r->tasks - slices) * sizeof(*longs), &longs));
   PlanLaunch(SyncILUKernelLongTasks(p, most, r->order.row, slices, slice, length, tasks, r->task, longs, plan->stream));
-  PlanCall(PlanTriangle(plan, &plan->scratch, PART_UT, &columns));
+  PlanCall(PlanTranspose(plan, &plan->scratch, PART_UT, PETSC_FALSE, &columns));
   PlanCall(PlanAlloc(plan, &f->memory, (l->entries + 1) * sizeof(int), &begin));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*sum), &sum));
   CallCUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), plan->stream));

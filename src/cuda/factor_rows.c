@@ -76,7 +76,7 @@ PetscErrorCode FactorRowsOrder(Factorization *f, Order *order)
 
       PlanCall(PlanTriangle(plan, &plan->scratch, PART_L, &t));
       PlanCall(EllLanesAtOnce(plan, PART_L, t, &lanes, &polls));
-      PlanLaunch(SyncILUKernelSliceKeys(t, lanes, PetscMax(polls, SYNCILU_POLLS) << lanes, level, plan->stream));
+      PlanLaunch(SyncILUKernelSliceKeys(t, lanes, PetscMax(polls, SYNCILU_POLLS) << lanes, level, level, plan->stream));
       bits = SYNCILU_WIDTH_BITS;
     }
     PlanCall(OrderCreate(plan, &f->memory, PART_L, level, levels, bits, order));

@@ -45,6 +45,7 @@ PetscErrorCode PlanInodes(Plan *plan)
   PetscCall(PlanCreate(inodes, plan->settings));
   inodes->stream             = plan->stream;
   inodes->ticket             = plan->ticket;
+  inodes->found              = plan->found;
   inodes->widths             = diag + n;
   inodes->unknowns           = b;
   inodes->nnz                = (int)nnz;

@@ -33,21 +33,16 @@ int OrderThrottle(double rows, double levels)
 PetscErrorCode PlanFindLevels(Plan *plan, SyncILUDevicePattern p, double entries, PetscBool both, PetscBool reversed, int *level[2], int levels[2])
 {
   const int longest = PetscMax(plan->counts.longest[0], plan->counts.longest[1]), triangles = both && !reversed ? 2 : 1;
-  int       mark, *count;
 
   PetscFunctionBegin;
   for (int k = 0; k < (both ? 2 : 1); k++) {
     PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(int), &level[k]));
-    CallCUDA(cudaMemsetAsync(level[k], 0xff, (size_t)p.n * sizeof(int), plan->stream));
+    if (k < triangles) CallCUDA(cudaMemsetAsync(level[k], 0xff, (size_t)p.n * sizeof(int), plan->stream));
   }
-  mark = plan->scratch.n;
-  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(*count), &count));
-  CallCUDA(cudaMemsetAsync(count, 0, 2 * sizeof(*count), plan->stream));
-  CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket), plan->stream));
+  CallCUDA(cudaMemsetAsync(plan->ticket + 2, 0, sizeof(*plan->ticket) + 2 * sizeof(*plan->found), plan->stream));
   PlanLaunch(
-    SyncILUKernelLevels(p, longest, p.n ? entries / p.n : 0.0, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, count, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, levels, count, (size_t)triangles * sizeof(*levels)));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    SyncILUKernelLevels(p, longest, p.n ? entries / p.n : 0.0, triangles == 2, level[0], both ? level[1] : NULL, plan->ticket + 2, plan->found, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, levels, plan->found, (size_t)triangles * sizeof(*levels)));
   if (both && reversed) {
     levels[1] = levels[0];
     PlanLaunch(SyncILUKernelLevelsReverse(p.n, levels[0], level[0], level[1], plan->stream));
@@ -221,6 +216,15 @@ PetscErrorCode OrderSort(Plan *plan, DeviceMemory *memory, const int *key, int l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is known of an order by level once its levels are counted. */
+void OrderCounted(Plan *plan, Part part, int levels, Order *order)
+{
+  plan->counted[part == PART_U || part == PART_UT] = PETSC_TRUE;
+
+  order->level_rows = levels ? (double)plan->pattern.n / levels : 0.0;
+  order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);
+}
+
 /*
    OrderCreateByLevel - the rows sorted by key
 
@@ -239,14 +243,11 @@ PetscErrorCode OrderSort(Plan *plan, DeviceMemory *memory, const int *key, int l
 */
 PetscErrorCode OrderCreateByLevel(Plan *plan, DeviceMemory *memory, Part part, int *key, int levels, int shift, Order *order)
 {
-  const int n = plan->pattern.n, k = part == PART_U || part == PART_UT;
+  const int k = part == PART_U || part == PART_UT;
 
   PetscFunctionBegin;
-  CallCUDA(cudaMemsetAsync(plan->widths + k, 0, sizeof(int), plan->stream));
   PlanCall(OrderSort(plan, memory, key, levels, shift, plan->widths + k, order));
-  plan->counted[k]  = PETSC_TRUE;
-  order->level_rows = levels ? (double)n / levels : 0.0;
-  order->throttle   = OrderThrottle(order->level_rows, SYNCILU_THROTTLE_LEVELS);
+  OrderCounted(plan, part, levels, order);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,10 +279,12 @@ PetscErrorCode OrderReverse(Plan *plan, DeviceMemory *memory, const Order *order
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The position of each row in the order; there until the present step of planning ends. */
+/* The position of each row in the order; there until the present step of planning ends, and not the caller's to change. */
 PetscErrorCode OrderPositions(Plan *plan, const Order *order, int **position)
 {
   PetscFunctionBegin;
+  *position = order->position;
+  if (*position) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * sizeof(int), position));
   PlanLaunch(SyncILUKernelInvert(plan->pattern.n, order->row, *position, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -292,6 +295,7 @@ void PlanForgetLevels(Plan *plan)
 {
   plan->levels[0] = plan->levels[1] = UNKNOWN;
   plan->counted[0] = plan->counted[1] = plan->late = PETSC_FALSE;
+  plan->ahead[0].there = plan->ahead[1].there = PETSC_FALSE;
 }
 
 /* Counts the levels of both triangles, and the most rows on one, where the plan did without. */
@@ -334,6 +338,42 @@ PetscErrorCode PlanSliceStorage(Plan *plan, SyncILUDeviceTriangle t, const int *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Slices of an order that the host does not know yet, in scratch: kernels find how many there are. */
+PetscErrorCode PlanSlicesBegin(Plan *plan, SyncILUDeviceTriangle t, const int *order, const int *key, int bits, int lanes, int limit, Slices *s)
+{
+  size_t bytes = 0;
+  void  *work;
+
+  PetscFunctionBegin;
+  s->mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s->slice), &s->slice)); /* at most one a row */
+  PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, bits, lanes, limit, NULL, NULL, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(*s->count), &s->count));
+  PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, bits, lanes, limit, s->slice, s->count, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Waits for their number, and with total not NULL for what the caller has had added up behind it. */
+PetscErrorCode PlanSlicesEnd(Plan *plan, DeviceMemory *memory, int n, const Slices *s, SyncILUSlice **slices, int *count, int *total)
+{
+  const PetscBool stay = (PetscBool)(memory == &plan->scratch);
+  int             found[2];
+
+  PetscFunctionBegin;
+  PetscCall(DeviceReadBack(plan->stream, found, s->count, (total ? 2 : 1) * sizeof(*found)));
+  *count  = found[0];
+  *slices = s->slice;
+  if (total) *total = found[1];
+  if (!stay) {
+    PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(**slices), slices));
+    CallCUDA(cudaMemcpyAsync(*slices, s->slice, (size_t)*count * sizeof(**slices), cudaMemcpyDeviceToDevice, plan->stream));
+  }
+  PlanLaunch(SyncILUKernelSliceRows(n, *count, *slices, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, s->mark + (stay ? 1 : 0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    PlanSlices - cuts rows, in the given order, into slices of 32 lanes
 
@@ -361,30 +401,13 @@ PetscErrorCode PlanSliceStorage(Plan *plan, SyncILUDeviceTriangle t, const int *
 PetscErrorCode PlanSlices(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle t, const int *order, const int *key, int bits, int lanes, int limit,
                           PetscBool packed, SyncILUSlice **slices, int *count, int *total)
 {
-  const PetscBool stay = (PetscBool)(memory == &plan->scratch), once = (PetscBool)(total && t.n <= SYNCILU_ONE_BLOCK_ROWS);
-  const int       mark  = plan->scratch.n + (stay ? 1 : 0);
-  size_t          bytes = 0;
-  void           *work;
-  int            *device, found[2];
-  SyncILUSlice   *s;
+  const PetscBool once = (PetscBool)(total && t.n <= SYNCILU_ONE_BLOCK_ROWS);
+  Slices          s;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)t.n * sizeof(*s), &s)); /* at most one a row */
-  PlanLaunch(SyncILUKernelSlices(NULL, &bytes, t, order, key, bits, lanes, limit, NULL, NULL, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(found), &device));
-  PlanLaunch(SyncILUKernelSlices(work, &bytes, t, order, key, bits, lanes, limit, s, device, plan->stream));
-  if (once) PlanLaunch(SyncILUKernelSliceStorage(t, order, packed, s, device, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, found, device, (once ? 2 : 1) * sizeof(*found)));
-  *count  = found[0];
-  *slices = s;
-  if (!stay) {
-    PlanCall(PlanAlloc(plan, memory, (size_t)*count * sizeof(*s), slices));
-    CallCUDA(cudaMemcpyAsync(*slices, s, (size_t)*count * sizeof(*s), cudaMemcpyDeviceToDevice, plan->stream));
-  }
-  PlanLaunch(SyncILUKernelSliceRows(t.n, *count, *slices, plan->stream));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  if (once) *total = found[1];
-  else if (total) PlanCall(PlanSliceStorage(plan, t, order, packed, *count, *slices, total));
+  PlanCall(PlanSlicesBegin(plan, t, order, key, bits, lanes, limit, &s));
+  if (once) PlanLaunch(SyncILUKernelSliceStorage(t, order, packed, s.slice, s.count, plan->stream));
+  PlanCall(PlanSlicesEnd(plan, memory, t.n, &s, slices, count, once ? total : NULL));
+  if (total && !once) PlanCall(PlanSliceStorage(plan, t, order, packed, *count, *slices, total));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

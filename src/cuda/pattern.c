@@ -5,18 +5,31 @@
 #include "cuda.h"
 #include "../../kernels/pattern.h"
 
+static const SyncILUDeviceCounts nothing_counted = {.irregular = INT_MAX, .missing = INT_MAX};
+
+/* What every plan has on the device beside arrays: one allocation, and one copy that says how it begins. */
+typedef struct {
+  unsigned long long      ticket[3];
+  int                     found[2], widths[2]; /* found is behind the ticket that goes with it */
+  unsigned long long      fingerprint[2];
+  SyncILUDeviceCounts     counts;
+  SyncILUDeviceStatistics statistics;
+} Few;
+
 /* Looks through rows with so many entries on the device: the counts of the plan, and where their diagonals stand. */
 PetscErrorCode PlanCountRows(Plan *plan, int nnz, const int *ptr, const int *col, int *diag)
 {
-  const int            mark = plan->scratch.n;
-  const double         mean = plan->pattern.n ? (double)nnz / plan->pattern.n : 0.0;
-  SyncILUDeviceCounts *counts;
+  const int            mark   = plan->scratch.n;
+  const double         mean   = plan->pattern.n ? (double)nnz / plan->pattern.n : 0.0;
+  SyncILUDeviceCounts *counts = plan->uncounted;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*counts), &counts));
-  PetscCall(PetscMemzero(&plan->counts, sizeof(plan->counts)));
-  plan->counts.irregular = plan->counts.missing = INT_MAX;
-  CallCUDA(cudaMemcpyAsync(counts, &plan->counts, sizeof(*counts), cudaMemcpyHostToDevice, plan->stream));
+  plan->uncounted = NULL;
+  plan->counts    = nothing_counted;
+  if (!counts) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*counts), &counts));
+    CallCUDA(cudaMemcpyAsync(counts, &plan->counts, sizeof(*counts), cudaMemcpyHostToDevice, plan->stream));
+  }
   PlanLaunch(SyncILUKernelRows(plan->pattern.n, (int)PetscClipInterval(SYNCILU_LIST_MEANS * mean, SYNCILU_LIST_LEAST, SYNCILU_LIST_MOST), ptr, col, diag,
                                counts, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &plan->counts, counts, sizeof(*counts)));
@@ -54,17 +67,25 @@ PetscErrorCode PlanCheckSize(Plan *plan, PetscInt64 n, PetscInt64 nnz)
 PetscErrorCode PlanBegin(Plan *plan, PetscInt64 n, PetscInt64 nnz, int **ptr)
 {
   int *diag;
+  Few  begin, *few;
 
   PetscFunctionBegin;
   PlanCall(PlanCheckSize(plan, n, nnz));
-  PlanCall(PlanAlloc(plan, &plan->memory, 6 * sizeof(*plan->ticket), &plan->ticket));
-  plan->fingerprint = plan->ticket + 3;
-  plan->widths      = (int *)(plan->ticket + 5);
-  CallCUDA(cudaMemsetAsync(plan->ticket, 0, 6 * sizeof(*plan->ticket), plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->memory, sizeof(*few), &few));
+  plan->pattern.n = (int)n;
+  PetscCall(PetscMemzero(&begin, sizeof(begin)));
+  begin.counts = nothing_counted;
+  PlanUnseen(plan, &begin.statistics);
+  CallCUDA(cudaMemcpyAsync(few, &begin, sizeof(begin), cudaMemcpyHostToDevice, plan->stream));
+  plan->ticket      = few->ticket;
+  plan->fingerprint = few->fingerprint;
+  plan->found       = few->found;
+  plan->widths      = few->widths;
+  plan->uncounted   = &few->counts;
+  plan->unseen      = &few->statistics;
   PlanCall(PlanAlloc(plan, &plan->memory, (size_t)n * sizeof(int), &diag));
   PlanCall(PlanAlloc(plan, &plan->memory, (size_t)(n + 1) * sizeof(int), ptr));
   plan->nnz          = (int)nnz;
-  plan->pattern.n    = (int)n;
   plan->pattern.ptr  = *ptr;
   plan->pattern.diag = diag;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,6 +27,9 @@ PetscErrorCode PlanDestroy(Plan *plan)
   PetscCall(DeviceMemoryRelease(&plan->scratch, plan->stream, 0));
   PetscCall(DeviceMemoryRelease(&plan->memory, plan->stream, 0));
   PetscCall(DeviceMemoryRelease(&plan->guess_memory, plan->stream, 0));
+  plan->uncounted      = NULL;
+  plan->unseen         = NULL;
+  plan->ahead[0].there = plan->ahead[1].there = PETSC_FALSE;
   if (plan->done) CallCUDA(cudaEventDestroy(plan->done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,6 +150,10 @@ PetscErrorCode PlanRelease(Plan *plan, DeviceMemory *memory, int first)
       PetscCall(PlanDestroy(plan->inodes));
       PetscCall(PetscFree(plan->inodes));
     }
+    if ((void *)plan->ticket == memory->piece[p].pointer) { /* what they are beside */
+      plan->uncounted = NULL;
+      plan->unseen    = NULL;
+    }
     if (plan->tiling.first == memory->piece[p].pointer) plan->tiling.first = plan->tiling.member = plan->tiling.tile = NULL;
   }
   PetscCall(DeviceMemoryRelease(memory, plan->stream, first));
@@ -227,6 +234,17 @@ double PlanBudget(const Plan *plan)
   return SYNCILU_MEMORY * matrix - (double)(plan->memory.bytes - plan->copied) - (double)plan->taken;
 }
 
+/* The statistics of a pattern that nobody has looked through. */
+void PlanUnseen(const Plan *plan, SyncILUDeviceStatistics *s)
+{
+  const SyncILUDeviceStatistics none = {
+    .blocks = ~3, .distance = {INT_MAX, INT_MAX, INT_MAX}
+  };
+
+  *s = none;
+  for (int b = 2; b <= SYNCILU_INODE_MOST; b++) s->inodes |= plan->pattern.n % b ? 0 : 1 << b;
+}
+
 /*
    PlanFindStatistics - finds what of the pattern decides how it is planned, the rows of an inode among it, in
    one look through it and one copy to the host
@@ -244,26 +262,20 @@ PetscErrorCode PlanFindStatistics(Plan *plan, PetscBool tile)
   const PetscBool          asked   = (PetscBool)(order != SYNCILU_ANALYSIS_NONE || plan->settings->symmetric);
   const PetscBool          compare = (PetscBool)(asked && plan->part[0] == plan->part[1]);
   const int                mark    = plan->scratch.n;
-  SyncILUDeviceStatistics *s       = &plan->statistics, *device;
+  const double             rows    = PetscMax(1.0, (double)plan->pattern.n);
+  const int                twice[] = {(int)(2.0 * plan->part[0] / rows), (int)(2.0 * plan->part[1] / rows)};
+  SyncILUDeviceStatistics *s = &plan->statistics, *device = plan->unseen;
   SyncILUDevicePattern     p;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(s, sizeof(*s)));
-  s->blocks = ~3;
-  for (int b = 2; b <= SYNCILU_INODE_MOST; b++) s->inodes |= plan->pattern.n % b ? 0 : 1 << b;
-  for (int k = 0; k < 3; k++) s->distance[k] = INT_MAX;
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*s), &device));
-  PlanCall(PlanGetPattern(plan, &p));
-  CallCUDA(cudaMemcpyAsync(device, s, sizeof(*s), cudaMemcpyHostToDevice, plan->stream));
-  if (updates) PlanLaunch(SyncILUKernelOffDiagonal(p, plan->counts.longest[0], device, plan->stream));
-  if (compare && !plan->known) PlanLaunch(SyncILUKernelSymmetric(p, plan->counts.longest[0], device, plan->stream));
-  if (s->inodes) PlanLaunch(SyncILUKernelInodeSizes(p, &device->inodes, plan->stream));
-  if (tile) {
-    const double rows     = plan->pattern.n;
-    const int    twice[2] = {(int)(2.0 * plan->part[0] / rows), (int)(2.0 * plan->part[1] / rows)};
-
-    PlanLaunch(SyncILUKernelGrid(p, twice, device, plan->stream));
+  plan->unseen = NULL;
+  PlanUnseen(plan, s);
+  if (!device) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*s), &device));
+    CallCUDA(cudaMemcpyAsync(device, s, sizeof(*s), cudaMemcpyHostToDevice, plan->stream));
   }
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelStatistics(p, plan->counts.longest[0], updates, compare && !plan->known, s->inodes != 0, tile, twice, device, plan->stream));
   PetscCall(PlanRestorePattern(plan, &p));
   PetscCall(DeviceReadBack(plan->stream, s, device, sizeof(*s)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
@@ -329,43 +341,59 @@ PetscErrorCode PlanRestorePattern(Plan *plan, SyncILUDevicePattern *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows of a transpose, without their longest, and with `src` where that is wanted; they belong to the list. */
+PetscErrorCode PlanTranspose(Plan *plan, DeviceMemory *memory, Part part, PetscBool src, SyncILUDeviceTriangle *t)
+{
+  const int            lower = part == PART_LT, entries = plan->part[!lower];
+  const size_t         n = (size_t)plan->pattern.n;
+  SyncILUDevicePattern p;
+  size_t               bytes = 0;
+  void                *work;
+  int                 *own, *places, mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(t, sizeof(*t)));
+  t->n       = plan->pattern.n;
+  t->entries = entries;
+  PlanCall(PlanAlloc(plan, memory, (n + 1 + (src ? 2 : 1) * (size_t)entries) * sizeof(int), &own));
+  places = src ? own + n + 1 + entries : NULL;
+  mark   = plan->scratch.n; /* the list may be scratch itself */
+  PlanCall(PlanGetPattern(plan, &p));
+  PlanLaunch(SyncILUKernelTranspose(NULL, &bytes, p, plan->nnz, lower, entries, NULL, NULL, places, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelTranspose(work, &bytes, p, plan->nnz, lower, entries, own, own + n + 1, places, plan->stream));
+  PetscCall(PlanRestorePattern(plan, &p));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  t->begin = own;
+  t->end   = own + 1;
+  t->col   = own + n + 1;
+  t->src   = places;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    The rows of a triangle. Those of a transpose are made and belong to the list; those of L and U are parts of
    the pattern.
 */
 PetscErrorCode PlanTriangle(Plan *plan, DeviceMemory *memory, Part part, SyncILUDeviceTriangle *t)
 {
-  const int            lower = part == PART_L || part == PART_LT, entries = plan->part[!lower];
-  const size_t         n = (size_t)plan->pattern.n;
-  SyncILUDevicePattern p;
-  size_t               bytes = 0;
-  void                *work;
-  int                 *own, *longest, mark;
+  const int lower = part == PART_L;
+  int      *longest, mark;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(t, sizeof(*t)));
-  t->n       = plan->pattern.n;
-  t->entries = entries;
-  t->longest = plan->counts.longest[!lower];
   if (part == PART_L || part == PART_U) {
-    t->skip  = !lower;
-    t->begin = lower ? plan->pattern.ptr : plan->pattern.diag;
-    t->end   = lower ? plan->pattern.diag : plan->pattern.ptr + 1;
-    t->col   = plan->columns ? plan->columns : plan->borrowed;
+    PetscCall(PetscMemzero(t, sizeof(*t)));
+    t->n       = plan->pattern.n;
+    t->entries = plan->part[!lower];
+    t->longest = plan->counts.longest[!lower];
+    t->skip    = !lower;
+    t->begin   = lower ? plan->pattern.ptr : plan->pattern.diag;
+    t->end     = lower ? plan->pattern.diag : plan->pattern.ptr + 1;
+    t->col     = plan->columns ? plan->columns : plan->borrowed;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(PlanAlloc(plan, memory, (n + 1 + 2 * (size_t)entries) * sizeof(int), &own));
+  PlanCall(PlanTranspose(plan, memory, part, PETSC_TRUE, t));
   mark = plan->scratch.n; /* the list may be scratch itself */
-  PlanCall(PlanGetPattern(plan, &p));
-  PlanLaunch(SyncILUKernelTranspose(NULL, &bytes, p, plan->nnz, lower, entries, NULL, NULL, NULL, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanLaunch(SyncILUKernelTranspose(work, &bytes, p, plan->nnz, lower, entries, own, own + n + 1, own + n + 1 + entries, plan->stream));
-  PetscCall(PlanRestorePattern(plan, &p));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  t->begin = own;
-  t->end   = own + 1;
-  t->col   = own + n + 1;
-  t->src   = own + n + 1 + entries;
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &longest));
   CallCUDA(cudaMemsetAsync(longest, 0, sizeof(int), plan->stream));
   PlanLaunch(SyncILUKernelLongest(*t, longest, plan->stream));

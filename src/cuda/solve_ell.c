@@ -51,6 +51,81 @@ static PetscErrorCode Cut(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Sorts and cuts both triangles by level, for EllCreateByLevel() to take: of few rows, so many launches and a wait
+   less count.
+*/
+static PetscErrorCode CutBoth(Triangle *t, const int *const level[2], const int levels[2], const int lanes[2], const int polls[2])
+{
+  Plan        *plan = t->plan;
+  const size_t n    = (size_t)plan->pattern.n;
+  SyncILUCut   cut[2];
+  size_t       bytes = 0;
+  void        *work;
+  int         *row, *key, *position, *count, found[4], mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(cut, sizeof(cut)));
+  PlanCall(PlanAlloc(plan, &t->memory, 2 * n * sizeof(int), &row));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * n * sizeof(int), &key));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * n * sizeof(int), &position));
+  for (int k = 0; k < 2; k++) {
+    PlanCall(PlanTriangle(plan, &plan->scratch, k ? PART_U : PART_L, &cut[k].rows));
+    PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(*cut[k].slice), &cut[k].slice)); /* at most one a row */
+  }
+  mark = plan->scratch.n;
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(found), &count));
+  for (int k = 0; k < 2; k++) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)levels[k] + 1) * sizeof(int), &cut[k].start));
+    cut[k].position = position + (size_t)k * n;
+    cut[k].bits     = SYNCILU_WIDTH_BITS;
+    cut[k].lanes    = lanes[k];
+    cut[k].limit    = polls[k] << lanes[k];
+    cut[k].levels   = levels[k];
+    cut[k].width    = plan->widths + k;
+    cut[k].count    = count + 2 * k;
+  }
+  PlanLaunch(SyncILUKernelSlicesOfBoth(NULL, &bytes, cut, level, PETSC_TRUE, key, row, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelSlicesOfBoth(work, &bytes, cut, level, PETSC_TRUE, key, row, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, found, count, sizeof(found)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  for (int k = 0; k < 2; k++) {
+    plan->ahead[k].row      = row + (size_t)k * n;
+    plan->ahead[k].position = position + (size_t)k * n;
+    plan->ahead[k].key      = key + (size_t)k * n;
+    plan->ahead[k].slice    = cut[k].slice;
+    plan->ahead[k].count    = found[2 * k];
+    plan->ahead[k].total    = found[2 * k + 1];
+    plan->ahead[k].there    = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes what that has left for a triangle. */
+static PetscErrorCode TakeCut(Triangle *t, int levels, int limit, Ell *e)
+{
+  const int     k    = t->part == PART_U;
+  Plan         *plan = t->plan;
+  SyncILUSlice *slice;
+
+  PetscFunctionBegin;
+  plan->ahead[k].there = PETSC_FALSE;
+  PetscCall(PetscMemzero(&t->order, sizeof(t->order)));
+  t->order.row      = plan->ahead[k].row;
+  t->order.key      = plan->ahead[k].key;
+  t->order.position = plan->ahead[k].position;
+  t->order.bits     = SYNCILU_WIDTH_BITS;
+  OrderCounted(plan, t->part, levels, &t->order);
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)plan->ahead[k].count * sizeof(*slice), &slice));
+  CallCUDA(cudaMemcpyAsync(slice, plan->ahead[k].slice, (size_t)plan->ahead[k].count * sizeof(*slice), cudaMemcpyDeviceToDevice, plan->stream));
+  e->limit      = limit;
+  e->entries    = (size_t)plan->ahead[k].total * SYNCILU_PACK;
+  e->ell.slice  = slice;
+  e->ell.slices = plan->ahead[k].count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the warps of a solve take: the slices, and parts of rows of more than so many entries a lane. */
 static PetscErrorCode Tasks(Plan *plan, DeviceMemory *memory, SyncILUDeviceTriangle rows, int most, Ell *e)
 {
@@ -202,13 +277,18 @@ PetscErrorCode EllCreateByLevel(Triangle *t, const int *level, int levels, int b
   double       ahead;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &key));
-  CallCUDA(cudaMemcpyAsync(key, level, n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
-  PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, limit, key, plan->stream));
-  PlanCall(OrderCreateByLevel(plan, &t->memory, t->part, key, levels, bits + SYNCILU_WIDTH_BITS, &t->order));
-  Begin(t->rows, &t->order, lanes, 0, e);
-  e->ell.by_level = polls;
-  PlanCall(Cut(plan, &t->memory, t->rows, &t->order, t->order.key, limit, e));
+  if (!t->of && plan->ahead[t->part == PART_U].there) {
+    PlanCall(TakeCut(t, levels, limit, e));
+    Begin(t->rows, &t->order, lanes, 0, e);
+    e->ell.by_level = polls;
+  } else {
+    PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &key));
+    PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, limit, level, key, plan->stream));
+    PlanCall(OrderCreateByLevel(plan, &t->memory, t->part, key, levels, bits + SYNCILU_WIDTH_BITS, &t->order));
+    Begin(t->rows, &t->order, lanes, 0, e);
+    e->ell.by_level = polls;
+    PlanCall(Cut(plan, &t->memory, t->rows, &t->order, t->order.key, limit, e));
+  }
   if (most > 0.0 && Padded(e, t->rows, most)) {
     PetscCall(PlanRelease(plan, &t->memory, memory));
     e->ell.by_level = 0;
@@ -221,6 +301,25 @@ PetscErrorCode EllCreateByLevel(Triangle *t, const int *level, int levels, int b
   ahead       = SYNCILU_BY_LEVEL_POLLING * (double)levels / PetscMax(1, e->ell.slices);
   t->throttle = OrderThrottle(t->order.level_rows, PetscMax(SYNCILU_THROTTLE_LEVELS, PetscMin(ahead, SYNCILU_BY_LEVEL_THROTTLE)));
   t->lanes    = lanes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes order and slices of U with those of L, where both have few rows and slices that end with levels. */
+static PetscErrorCode CreateAhead(Triangle *t, const int *level, int levels, int lanes, int polls)
+{
+  Plan                 *plan = t->plan;
+  const int             n = plan->pattern.n, of[2] = {levels, plan->levels[1]};
+  const int *const      both[2]    = {level, plan->level[1]};
+  int                   at_once[2] = {lanes, 0}, polled[2] = {polls, 0};
+  SyncILUDeviceTriangle upper;
+
+  PetscFunctionBegin;
+  if (!plan->level[1] || n > SYNCILU_ONE_BLOCK_ROWS || (double)n >= (double)SYNCILU_BY_LEVEL_ROWS * of[1] || of[1] > INT_MAX >> (SYNCILU_WIDTH_BITS + 2) ||
+      levels > INT_MAX >> (SYNCILU_WIDTH_BITS + 2))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanTriangle(plan, &plan->scratch, PART_U, &upper));
+  PlanCall(EllLanesAtOnce(plan, PART_U, upper, &at_once[1], &polled[1]));
+  if (polled[1]) PlanCall(CutBoth(t, both, of, at_once, polled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,13 +341,16 @@ static PetscErrorCode CreateByLevel(Triangle *t, Ell *e)
   may = (PetscBool)(plan->settings->analysis != SYNCILU_ANALYSIS_NONE && levels <= INT_MAX >> (SYNCILU_WIDTH_BITS + 1));
   if (may && (double)n < (double)SYNCILU_BY_LEVEL_ROWS * levels) {
     PlanCall(EllLanesAtOnce(plan, t->part, t->rows, &at_once, &polls));
+    if (polls && t->part == PART_L) PlanCall(CreateAhead(t, level, levels, at_once, polls));
     if (polls) PlanCall(EllCreateByLevel(t, level, levels, 0, at_once, polls, SYNCILU_BY_LEVEL_PADDING, e));
     if (e->ell.by_level) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PlanRelease(plan, &t->memory, memory)); /* what was made ahead */
+    plan->ahead[1].there = PETSC_FALSE;
   }
   sort = (PetscBool)((double)t->rows.longest * n > SYNCILU_WIDTH_MEAN * (double)t->rows.entries && (double)n > (double)SYNCILU_WIDTH_ROWS * levels);
   sort = (PetscBool)(may && (sort || t->rows.longest > LongRow(lanes)));
   for (;;) {
-    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, LongRow(lanes), level, plan->stream));
+    if (sort) PlanLaunch(SyncILUKernelSliceKeys(t->rows, lanes, LongRow(lanes), level, level, plan->stream));
     PlanCall(OrderCreate(plan, &t->memory, t->part, level, levels, sort ? SYNCILU_WIDTH_BITS : 0, &t->order));
     PlanCall(EllCreate(plan, &t->memory, t->rows, &t->order, lanes, 0, e));
     if (sort || !may || !Padded(e, t->rows, SYNCILU_PADDING)) break;

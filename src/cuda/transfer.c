@@ -4,7 +4,8 @@
 #include "cuda.h"
 
 enum {
-  STAGE = 1 << 22 /* bytes of each of the two pinned buffers */
+  STAGE = 1 << 22, /* bytes of each of the two pinned buffers */
+  FEW   = 1 << 12  /* bytes that are read back through pinned memory of their own */
 };
 
 static struct {
@@ -12,6 +13,7 @@ static struct {
   cudaEvent_t          event[2], done;
   SyncILUDeviceStatus *status;       /* pinned, or the next one */
   SyncILUDeviceStatus  plain_status; /* where the system has no pinned memory to give */
+  void                *few;          /* pinned, for what is read back; NULL: likewise */
 } transfer;
 
 /* Pinned memory, of which a system may have little to give: NULL is no error. */
@@ -36,6 +38,7 @@ cudaError_t TransferInitialize(void)
     if (err == cudaSuccess) err = cudaEventCreateWithFlags(&transfer.event[k], cudaEventDisableTiming);
   }
   if (err == cudaSuccess) err = AllocPinned(sizeof(*transfer.status), (void **)&transfer.status);
+  if (err == cudaSuccess) err = AllocPinned(FEW, &transfer.few);
   if (!transfer.status) transfer.status = &transfer.plain_status; /* to which the copy waits for the device */
   return err;
 }
@@ -50,6 +53,7 @@ cudaError_t TransferFinalize(void)
     if (transfer.pinned[k] && err == cudaSuccess) err = cudaFreeHost(transfer.pinned[k]);
   }
   if (transfer.done && err == cudaSuccess) err = cudaEventDestroy(transfer.done);
+  if (transfer.few && err == cudaSuccess) err = cudaFreeHost(transfer.few);
   if (transfer.status && transfer.status != &transfer.plain_status && err == cudaSuccess) err = cudaFreeHost(transfer.status);
   memset(&transfer, 0, sizeof(transfer));
   return err;
@@ -148,12 +152,31 @@ PetscErrorCode DeviceUploadIndices(cudaStream_t stream, int *to, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A few bytes to the host, which waits for them. */
+/*
+   A few bytes to the host, which waits for them: through pinned memory where they fit there, since the driver takes
+   longer for any other.
+*/
 PetscErrorCode DeviceReadBack(cudaStream_t stream, void *to, const void *from, size_t bytes)
 {
+  const PetscBool fits = (PetscBool)(transfer.few && bytes <= FEW);
+
   PetscFunctionBegin;
-  CallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+  CallCUDA(cudaMemcpyAsync(fits ? transfer.few : to, from, bytes, cudaMemcpyDeviceToHost, stream));
   CallCUDA(cudaStreamSynchronize(stream));
+  if (fits) PetscCall(PetscMemcpy(to, transfer.few, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two numbers from different places, with one wait. */
+PetscErrorCode DeviceReadBackTwo(cudaStream_t stream, int to[2], const int *first, const int *second)
+{
+  int *const few = transfer.few ? (int *)transfer.few : to;
+
+  PetscFunctionBegin;
+  CallCUDA(cudaMemcpyAsync(few, first, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  CallCUDA(cudaMemcpyAsync(few + 1, second, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  CallCUDA(cudaStreamSynchronize(stream));
+  for (int k = 0; k < 2; k++) to[k] = few[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

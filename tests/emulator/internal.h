@@ -21,6 +21,9 @@ long long option(const char *name, long long otherwise, long long least, long lo
 
 unsigned draw(unsigned below); /* a random number */
 
+/* EMULATOR_TRACE=2: a line on stderr. */
+void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 int  fill_byte();            /* what fresh memory is full of */
 void set_error(cudaError_t); /* for cudaGetLastError() */
 /* bytes of dynamic shared memory that a launch may ask for */

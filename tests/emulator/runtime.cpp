@@ -78,6 +78,7 @@ size_t device_bytes()
 
 cudaError_t allocate(void **p, size_t bytes, EmulatedMemPool *pool)
 {
+  trace("takes %zu bytes, then %zu", bytes, taken + bytes);
   *p = nullptr;
   if (!bytes) return cudaSuccess;
   if (bytes > device_bytes() || taken > device_bytes() - bytes) return result(cudaErrorMemoryAllocation);
@@ -103,6 +104,7 @@ void release(void *p, const char *what)
 
   if (found == allocations.end()) fail("%s(%p): there is no such allocation", what, p);
   const Allocation a = found->second;
+  trace("gives %zu bytes back", a.bytes);
   taken -= a.bytes;
   if (a.pool) a.pool->used -= a.bytes;
   allocations.erase(found);
@@ -137,6 +139,7 @@ void check_range(const void *p, size_t bytes, bool device, const char *what)
 
 cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what)
 {
+  trace("copies %zu bytes, %s", bytes, kind == cudaMemcpyHostToDevice ? "to the device" : kind == cudaMemcpyDeviceToHost ? "to the host" : "on the device");
   check_range(to, bytes, kind != cudaMemcpyDeviceToHost, what);
   check_range(from, bytes, kind != cudaMemcpyHostToDevice, what);
   if ((const char *)from < (const char *)to + bytes && (const char *)to < (const char *)from + bytes)
@@ -286,6 +289,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+  trace("waits");
   check_stream(stream, "cudaStreamSynchronize");
   return cudaSuccess;
 }
@@ -458,6 +462,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream)
 {
+  trace("fills %zu bytes", bytes);
   check_stream(stream, "cudaMemsetAsync");
   check_range(p, bytes, true, "cudaMemsetAsync");
   if (bytes) memset(p, byte, bytes);

@@ -66,7 +66,7 @@ struct Options {
   int  resident, yield, spin;
   long hang;
   int  policy;
-  bool trace;
+  int  trace;
   int  seed;
 };
 Options options;
@@ -359,7 +359,7 @@ void initialize()
   options.seed     = (int)option("EMULATOR_SEED", 1, 1, INT_MAX);
   options.hang     = (long)option("EMULATOR_HANG", 50000, 1, INT_MAX);
   options.spin     = (int)option("EMULATOR_SPIN", 20, 1, INT_MAX);
-  options.trace    = option("EMULATOR_TRACE", 0, 0, 1) != 0;
+  options.trace    = (int)option("EMULATOR_TRACE", 0, 0, 2);
   options.policy   = RANDOM;
   if (policy) {
     for (options.policy = 0; options.policy <= LAST && strcmp(policy, policy_names[options.policy]) != 0;) options.policy++;
@@ -859,6 +859,19 @@ void fail(const char *format, ...)
   va_end(list);
   fprintf(stderr, "\n");
   end_report();
+}
+
+void trace(const char *format, ...)
+{
+  va_list list;
+
+  initialize();
+  if (options.trace < 2) return;
+  fprintf(stderr, "emulator: ");
+  va_start(list, format);
+  (void)vfprintf(stderr, format, list);
+  va_end(list);
+  fprintf(stderr, "\n");
 }
 
 void fail_here(Place place, const char *format, ...)

@@ -62,7 +62,41 @@ T sum(T a, T b)
 namespace cub
 {
 
+/* Two arrays that a sort goes between; where the result is, it says. */
+template <typename T>
+struct DoubleBuffer {
+  T  *d_buffers[2];
+  int selector = 0;
+
+  DoubleBuffer(T *current, T *alternate) : d_buffers{current, alternate} { }
+  T *Current() { return d_buffers[selector]; }
+  T *Alternate() { return d_buffers[selector ^ 1]; }
+};
+
 struct DeviceRadixSort {
+  /* The result comes to either of the arrays, and the other one is overwritten. */
+  template <typename Key, typename Value, typename Count>
+  static cudaError_t SortPairs(void *workspace, size_t &bytes, DoubleBuffer<Key> &keys, DoubleBuffer<Value> &values, Count n, int begin_bit = 0,
+                               int end_bit = 8 * (int)sizeof(Key), cudaStream_t stream = nullptr)
+  {
+    if (!::emulator::own_workspace(workspace, bytes, 1, stream, "SortPairs")) return cudaSuccess;
+    const std::vector<Key>    k     = ::emulator::read<Key>(keys.Current(), n);
+    const std::vector<Value>  v     = ::emulator::read<Value>(values.Current(), n);
+    const std::vector<size_t> order = sort(k, begin_bit, end_bit);
+
+    memset((void *)keys.Current(), 0xa5, (size_t)n * sizeof(Key));
+    memset((void *)values.Current(), 0xa5, (size_t)n * sizeof(Value));
+    if (n % 2) {
+      keys.selector ^= 1;
+      values.selector ^= 1;
+    }
+    for (size_t p = 0; p < order.size(); p++) {
+      keys.Current()[p]   = k[order[p]];
+      values.Current()[p] = v[order[p]];
+    }
+    return cudaSuccess;
+  }
+
   template <typename Key, typename Value, typename Count>
   static cudaError_t SortPairs(void *workspace, size_t &bytes, const Key *keys, Key *sorted_keys, const Value *values, Value *sorted_values, Count n,
                                int begin_bit = 0, int end_bit = 8 * (int)sizeof(Key), cudaStream_t stream = nullptr)
