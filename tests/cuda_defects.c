@@ -226,41 +226,41 @@ static PetscErrorCode TestNamed(const char *only, PetscBool small, PetscRandom r
   /*
      thin skewed grids; the thinnest would be padding for the most part, where there is enough of it to matter
   */
-    {"27pt:4x4x50",        PETSC_FALSE, {skewed, NULL, 3.7, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
-    {"27pt:4x4x810",       PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
-    {"27pt:16x16x40",      PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
-    {"27pt:9x4x4",         PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                                  },
-    {"27pt:16x16x800",     PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
-    {"27pt:10x500x1",      PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
-    {"27pt:10x32000x1",    PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:4x4x50",             PETSC_FALSE, {skewed, NULL, 3.7, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:4x4x810",            PETSC_TRUE,  {NULL, skewed, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:16x16x40",           PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:9x4x4",              PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                                  },
+    {"27pt:16x16x800",          PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:10x500x1",           PETSC_FALSE, {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:10x32000x1",         PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
  /* for which auto goes along lines, or takes a cluster where these are short, if the device has what that needs */
-    {"15pt:20x20x20",      PETSC_FALSE, {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
-    {"27pt:16x16x40",      PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                        },
-    {"7pt:6x6x200",        PETSC_FALSE, {"lines of 200 rows, which are 36 apart", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}               },
-    {"tridiagonal:5000",   PETSC_FALSE, {"parts of chains", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                     },
-    {"5pt:100x100",        PETSC_FALSE, {"32 x 1 lines of 100 rows, which are 1 apart", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
-    {"triangles:200x64",   PETSC_FALSE, {"stencil of 9 points, ", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                               },
-    {"25pt:24x17x21",      PETSC_FALSE, {"stencil of 25 points", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
-    {"27pt:80x40x24",      PETSC_TRUE,  {"stencil of 27 points", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
-    {"15pt:60x60x60",      PETSC_TRUE,  {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
+    {"15pt:20x20x20",           PETSC_FALSE, {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
+    {"27pt:16x16x40",           PETSC_FALSE, {"which a cluster goes through", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                        },
+    {"7pt:6x6x200",             PETSC_FALSE, {"lines of 200 rows, which are 36 apart", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}               },
+    {"tridiagonal:5000",        PETSC_FALSE, {"parts of chains", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                     },
+    {"5pt:100x100",             PETSC_FALSE, {"32 x 1 lines of 100 rows, which are 1 apart", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}         },
+    {"triangles:200x64",        PETSC_FALSE, {"stencil of 9 points, ", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                               },
+    {"25pt:24x17x21",           PETSC_FALSE, {"stencil of 25 points", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
+    {"27pt:80x40x24",           PETSC_TRUE,  {"stencil of 27 points", NULL, 3.5, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
+    {"15pt:60x60x60",           PETSC_TRUE,  {"stencil of 15 points", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                                },
  /* four wide levels, and many narrow ones */
-    {"lshape:40000",       PETSC_TRUE,  {"a cluster goes through faster, wide ones left to all", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
- /* unknowns of a point, on lines that are as many times longer */
-    {"pairs:12x7x5",       PETSC_FALSE, {"grid: 24 x 7 x 5 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                      },
-    {"triples:20x11",      PETSC_FALSE, {"grid: 60 x 11 x 1 rows, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                     },
+    {"lshape:40000",            PETSC_TRUE,  {"a cluster goes through faster, wide ones left to all", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}},
+ /* points of several unknowns */
+    {"pairs:12x7x5",            PETSC_FALSE, {"grid: 12 x 7 x 5 points of 2 unknowns, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}      },
+    {"triples:20x11",           PETSC_FALSE, {"grid: 20 x 11 x 1 points of 3 unknowns, found", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}     },
  /* asked for in vain */
-    {"15pt_random:7x8x9",  PETSC_FALSE, {"struct is asked for, but a row has 14 entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}     },
-    {"5pt_periodic:20x30", PETSC_FALSE, {"struct is asked for, but ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                         },
-    {"elasticity:5x4x4",   PETSC_FALSE, {"struct is asked for, but a row has ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}               },
-    {"7pt:9x8x7",          PETSC_FALSE, {"struct is asked for, but it goes along the lines", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_STRUCT}  },
+    {"15pt_random:7x8x9",       PETSC_FALSE, {"struct is asked for, but a row has 14 entries", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}     },
+    {"5pt_periodic:20x30",      PETSC_FALSE, {"struct is asked for, but ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                         },
+    {"elasticity_random:5x4x4", PETSC_FALSE, {"struct is asked for, but ", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_STRUCT}                         },
+    {"7pt:9x8x7",               PETSC_FALSE, {"struct is asked for, but it goes along the lines", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_STRUCT}  },
  /* a box of skewed extents of 2,853 million points */
-    {"27pt:40x40x1100",    PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
+    {"27pt:40x40x1100",         PETSC_TRUE,  {skewed, NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_ELL}                                                 },
  /* rows that several threads share, and empty rows of a transpose */
-    {"denserow:1400",      PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}                              },
-    {"denserow:1000000",   PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}                              },
-    {"bidiagonal:700",     PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}                                                  },
+    {"denserow:1400",           PETSC_FALSE, {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}                              },
+    {"denserow:1000000",        PETSC_TRUE,  {"order: by latest level", NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ALAP, SYNCILU_SOLVE_AUTO}                              },
+    {"bidiagonal:700",          PETSC_FALSE, {NULL, NULL, 0.0, 0.0, SYNCILU_ANALYSIS_ASAP, SYNCILU_SOLVE_AUTO}                                                  },
  /* unsymmetric, with wide levels */
-    {"random:500000",      PETSC_TRUE,  {"order: by latest level", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                              }
+    {"random:500000",           PETSC_TRUE,  {"order: by latest level", NULL, 3.0, 0.0, SYNCILU_ANALYSIS_AUTO, SYNCILU_SOLVE_AUTO}                              }
   };
 
   PetscFunctionBegin;

@@ -13,6 +13,8 @@ static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, 
   const Stencil *s = plan->inodes->stencil;
 
   StencilDescribe(s, part, &q->m, line);
+  /* also where nothing is needed of a step: else its place in the ring could be taken again before it is seen that it is there */
+  q->m.height       = PetscMax(q->m.height, 1);
   q->inodes.size    = plan->inode;
   q->inodes.pattern = plan->inodes->pattern;
   for (int e = 0; e < q->m.points; e++) q->near += q->m.before[e] == 1;
