@@ -230,11 +230,12 @@ __device__ __forceinline__ void compute(const Place &o, int thread)
   const long long late   = row < 0 || !mine ? INT_MAX / 2 : turned(m, lane_at(g, v, w)).late;
   const long long first  = ((long long)row + (down ? g.points[0] - 1 + late : -late) * g.stride[0]) * D + i;
   const long long stride = (down ? -g.stride[0] : g.stride[0]) * D, tile = o.at(o.tile.number, 0), group = (long long)o.group * R;
-  const long long last = tile + (long long)(steps - 1) * WIDE;
-  const int       turn = second ? -WIDE * R : WIDE * R;
-  double         *x = (double *)o.s.x + (tile + t) * R, *out = (double *)o.s.out + group * (long long)o.s.ldout + first;
-  double         *next  = (double *)o.s.next + ((second ? last : tile) + t) * R;
+  const long long last  = tile + (long long)(steps - 1) * WIDE;
+  const int       turn  = second ? -WIDE * R : WIDE * R;
   const bool      fills = mine && o.s.next != nullptr;
+  /* who writes no solution, or fills nothing, goes along x, and does not look */
+  double *x = (double *)o.s.x + (tile + t) * R, *out = (double *)(finishes ? o.s.out : o.s.x) + group * (long long)o.s.ldout + first;
+  double *next = (double *)(o.s.next ? o.s.next : o.s.x) + ((second ? last : tile) + t) * R;
   /* the right-hand sides that are asked for next, and how far they are from step to step, and from each other */
   const double   *from      = (const double *)o.s.b + (second ? (last + t) * R : group * (long long)o.s.ldb + first);
   const long long from_step = second ? turn : stride, from_next = second ? 1 : (long long)o.s.ldb;
