@@ -521,7 +521,7 @@ static PetscErrorCode TestBlockFactors(PetscRandom rand)
     }
   }
   /* so many blocks of a color that each has one warp, as others have in an emulator */
-  if (!small) PetscCall(TestBlockFactor("triangles", 600000, 32, 0, rand, &blocks, &warps));
+  if (!small) PetscCall(TestBlockFactor("triangles", 1200000, 32, 0, rand, &blocks, &warps));
   CHECK((warps & 1) && warps > 1, "numbers of warps of a block: %" PetscInt_FMT " together", warps);
   CHECK(blocks > 8, "by blocks in %" PetscInt_FMT " cases alone", blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
