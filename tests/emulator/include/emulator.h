@@ -121,6 +121,7 @@ enum class Barrier {
 extern uint3 thread_index, block_index;
 extern dim3  block_size, grid_size;
 extern int   patience; /* accesses to shared data before this thread lets others run */
+extern int   tedium;   /* what a look at the same place again takes of it, while nothing changes */
 extern long  changes;  /* of memory, by operations that threads publish with */
 extern long  looks;    /* at such memory */
 
@@ -204,21 +205,43 @@ inline void check_aligned(const void *p, Place place)
   if ((uintptr_t)p % (Count * sizeof(T))) fail_here(place, "access of %zu bytes at a misaligned address", Count * sizeof(T));
 }
 
+/*
+   A thread that looks where it has just looked, while nothing has changed, polls, and will find nothing else there
+   before others have run.
+*/
+inline void poll(const void *p)
+{
+  static const void *last;
+  static long        then;
+
+  if (p == last && changes == then) patience -= tedium;
+  last = p;
+  then = changes;
+}
+
+template <typename T>
+inline T look(const T *p, Place place)
+{
+  touch(place);
+  looks++;
+  return *(const volatile T *)p;
+}
+
 template <typename T>
 inline T load(const T *p, Place place = ::emulator::here())
 {
   check_aligned<T>(p, place);
-  touch(place);
-  looks++;
-  return *(const volatile T *)p;
+  poll(p);
+  return look(p, place);
 }
 
 template <typename T, int Count>
 inline void load_vector(const T *p, T *v, Place place = ::emulator::here())
 {
   check_aligned<T, Count>(p, place);
+  poll(p);
   /* each by itself: the vector is not read as one */
-  for (int k = 0; k < Count; k++) v[k] = load(p + k, place);
+  for (int k = 0; k < Count; k++) v[k] = look(p + k, place);
 }
 
 template <typename T>
