@@ -132,12 +132,15 @@ static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const Syn
 
   PetscFunctionBegin;
   PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
-  /* the last one, parilu, is not exact */
-  for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && u < SYNCILU_UPDATE_PARILU; u++)
+  /* those that are not exact are the user's choice alone; behind the names stand the type and the prefix */
+  for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && SyncILUUpdates[u + 2]; u++) {
+    if (u == SYNCILU_UPDATE_PARILU || u == SYNCILU_UPDATE_PARILUT || u == SYNCILU_UPDATE_DILU) continue;
     PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));
-  /* the last one, jacobi, is not exact */
-  for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && s < SYNCILU_SOLVE_JACOBI; s++)
+  }
+  for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && SyncILUSolves[s + 2]; s++) {
+    if (s == SYNCILU_SOLVE_JACOBI) continue;
     PetscCall(Candidate(e, A, piv, found->update, (SyncILUSolve)s, b, x, found));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
