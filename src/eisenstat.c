@@ -21,8 +21,10 @@ struct _SyncILUEisenstat {
   Vec              dinv;     /* the reciprocals of the pivots */
   Vec              b[2];     /* right-hand sides as they were, of solves within each other */
   PetscInt         depth;    /* how many there are */
-  PetscInt         analyses; /* of the factor whose pattern was looked at */
-  PetscObjectState state;    /* of the matrix that was factored */
+  PetscObjectId    factor;   /* whose pattern was looked at, */
+  PetscInt         analyses; /* and how many it had made until then */
+  PetscObjectId    matrix;   /* that was factored, */
+  PetscObjectState state;    /* and its state then */
   PetscBool        ready;
 };
 
@@ -122,6 +124,7 @@ static PetscErrorCode Check(SyncILUEisenstat s)
   PC                  pc = s->pc;
   const Mat_SyncILU  *f  = (const Mat_SyncILU *)s->F->data;
   const SyncILUEngine e  = f->engine;
+  PetscObjectId       factor;
 
   PetscFunctionBegin;
   PetscCheck(pc->mat == pc->pmat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: Amat and Pmat must be the same matrix");
@@ -133,7 +136,10 @@ static PetscErrorCode Check(SyncILUEisenstat s)
              "-pc_syncilu_eisenstat: it takes exact triangular solves, not -pc_syncilu_solve jacobi");
   PetscCheck(e->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
              e->bs);
-  if (s->analyses != f->analyses + e->analyses) PetscCall(CheckPattern(e));
+  /* PCILU makes another factor for another pattern, which begins to count anew */
+  PetscCall(PetscObjectGetId((PetscObject)s->F, &factor));
+  if (s->factor != factor || s->analyses != f->analyses + e->analyses) PetscCall(CheckPattern(e));
+  s->factor   = factor;
   s->analyses = f->analyses + e->analyses;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,6 +233,7 @@ PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
   s->depth = 0; /* solves that ended by errors */
   PetscCall(Restore(s));
   PetscCall(Check(s));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &s->matrix));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &s->state));
   PetscCall(Begin(s));
   s->ready = PETSC_TRUE;
@@ -273,6 +280,7 @@ PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec 
 {
   PC               pc = s->pc;
   Vec             *keep;
+  PetscObjectId    matrix;
   PetscObjectState state;
   MatNullSpace     null[2];
   PetscBool        nonzero;
@@ -280,8 +288,9 @@ PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec 
   PetscFunctionBegin;
   PetscCheck(!ksp->transpose_solve, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for transposed solves");
   if (!s->ready || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &matrix));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
-  PetscCheck(state == s->state, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(matrix == s->matrix && state == s->state, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_syncilu_eisenstat: the matrix has changed since it was factored, and the operator is made of the factor; not with -ksp_reuse_preconditioner");
   PetscCall(MatGetNullSpace(pc->pmat, &null[0]));
   PetscCall(MatGetTransposeNullSpace(pc->pmat, &null[1]));

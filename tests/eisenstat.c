@@ -399,6 +399,53 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscBool device, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   What the trick is not for may come later: a pattern in which others than diagonals have updates, of the matrix or by
+   levels of fill, and another matrix below a preconditioner that is kept, which may have been changed as often.
+*/
+static PetscErrorCode TestLater(SyncILUBackend backend, PetscRandom rand)
+{
+  const Way         way    = {KSPGMRES, MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED, PC_LEFT, 0.0, 1, PETSC_FALSE};
+  const char *const text[] = {"the entry of row 1 and column 5 has one by row 0", "only diagonals may have updates",
+                              "the matrix has changed since it was factored"};
+  Mat               A, B;
+  Vec               b, x, left, right;
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; k++) {
+    PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, backend, rand, &A));
+    PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, backend, rand, &B));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(MatCreateVecs(A, &left, &right)); /* which stay locked after errors */
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(VecSet(right, 1.0));
+    PetscCall(Solver(A, backend, &way, PETSC_TRUE, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(KSPSolve(ksp, b, x));
+    if (k == 0) {
+      PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      PetscCall(MatSetValue(A, 1, 5, -1.0, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    } else if (k == 1) PetscCall(PCFactorSetLevels(pc, 1));
+    else {
+      PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+      PetscCall(KSPSetOperators(ksp, B, B));
+    }
+    CHECK_ERROR(KSPSolve(ksp, right, left), PETSC_ERR_SUP, text[k]);
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&left));
+    PetscCall(VecDestroy(&right));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* x is the solution for b; y receives that of the first solve alone. */
 static PetscErrorCode TestPair(PC pc, Mat F, Vec b, Vec x, Vec y, Vec z, PetscReal tolerance, const char *name, int how)
 {
@@ -526,6 +573,7 @@ int main(int argc, char **argv)
     const SyncILUBackend backend = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
 
     PetscCall(TestRefusals(backend, device, rand));
+    PetscCall(TestLater(backend, rand));
     PetscCall(TestHalves(backend, rand));
   }
   PetscCall(PetscRandomDestroy(&rand));
