@@ -552,7 +552,9 @@ static PetscErrorCode CheckUpdate(const SyncILUSettings *s, PetscInt bs)
     PetscCheck(bs == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "-pc_syncilu_update %s: not for the blocks of %" PetscInt_FMT " rows of a matrix of type baij; use type aij", name, bs);
     PetscCheck(!s->symmetric, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "-pc_syncilu_update %s: not with -pc_syncilu_symmetric; without it the factor of a symmetric matrix is symmetric", name);
+               "-pc_syncilu_update %s: not for incomplete Cholesky factorization (-pc_syncilu_symmetric, -pc_type icc, matrices of type sbaij); "
+               "use -pc_type syncilu and type aij, where the factor of a symmetric matrix is symmetric",
+               name);
   }
   if (!SyncILUSweeps(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(bs == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,

@@ -624,8 +624,8 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
    -pc_type ilu -pc_factor_mat_solver_type syncilu, and with the prefix sub_ below `PCBJACOBI` and `PCASM`.
 
    Without relaxation it is `PCILU` (`PCBJACOBI` with `PCILU` on several ranks) exactly, and takes the same
-   iterations, unless sweeps are asked for (`SYNCILU_UPDATE_PARILU`, `PCSyncILUSetSweeps()`) or another pattern
-   (`SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`).
+   iterations, unless sweeps are asked for (`SYNCILU_UPDATE_PARILU`, `PCSyncILUSetSweeps()`), another pattern
+   (`SYNCILU_UPDATE_PARILUT`, `PCSyncILUSetRounds()`), or D-ILU (`SYNCILU_UPDATE_DILU`).
 
    Where no ordering is asked for the view says external: it is the natural one, without the index sets that
    `MatGetOrdering()` makes for it.

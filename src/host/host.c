@@ -1146,7 +1146,9 @@ static PetscErrorCode View_Host(SyncILUEngine e, PetscViewer viewer)
                                      SyncILUUpdates[e->settings.update], e->pattern.half ? "symmetric, " : ""));
     PetscCall(PetscViewerASCIIPrintf(viewer, "sweeps: %" PetscInt_FMT ", synchronous%s\n", e->settings.sweeps,
                                      e->settings.asynchronous ? ": asynchronous ones are for a GPU" : ""));
-  } else if (e->pattern.half)
+  } else if (e->settings.update == SYNCILU_UPDATE_DILU)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: dilu, pivots alone, by rows with a dense work row a thread; solves: a thread a row\n"));
+  else if (e->pattern.half)
     PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: symmetric, the upper triangle by rows with a dense work row a thread; solves: a thread a row\n"));
   else if (e->pattern.bs == 1) PetscCall(PetscViewerASCIIPrintf(viewer, "factorization: by rows with a dense work row a thread; solves: a thread a row\n"));
   else
