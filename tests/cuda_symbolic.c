@@ -527,6 +527,92 @@ static PetscErrorCode TestBlockFactors(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same rows and columns from the end, so that L and U change places. */
+static PetscErrorCode RowsReverse(const Rows *from, Rows *m)
+{
+  const PetscInt n = from->csr.n, nnz = from->csr.nnz;
+
+  PetscFunctionBegin;
+  *m = *from;
+  PetscCall(PetscMalloc2(n + 1, &m->i, nnz, &m->j));
+  for (PetscInt i = 0; i <= n; i++) m->i[i] = nnz - from->i[n - i];
+  for (PetscInt k = 0; k < nnz; k++) m->j[k] = n - 1 - from->j[nnz - 1 - k];
+  m->csr.i = m->i;
+  m->csr.j = m->j;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The numeric phase gets a pattern that was not planned for, of as many rows and entries, and then the first one again:
+   by blocks and by D-ILU rows wait in the order of the plan, some of them forever if it were another one's.
+*/
+static PetscErrorCode TestStale(const char *pattern, PetscInt n, SyncILUOrdering ordering, SyncILUUpdate update, PetscRandom rand)
+{
+  const SyncILUFill none = {0, 0};
+  Rows              m[2];
+  PetscScalar      *a[2];
+  Factors           f;
+  MatFactorInfo     info;
+  char              what[160];
+
+  PetscFunctionBegin;
+  PetscCall(RowsCreate(pattern, n, rand, PETSC_FALSE, &m[0]));
+  PetscCall(RowsReverse(&m[0], &m[1]));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "another pattern than %s, ordering %d, update %s", m[0].name, (int)ordering, SyncILUUpdates[update]));
+  Watch("%s", what);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscMalloc1(m[k].csr.nnz, &a[k]));
+    PetscCall(ChangeValues(&m[k].csr, 0, rand, a[k]));
+    m[k].csr.a = a[k];
+  }
+  for (int k = 0; k < 2; k++) {
+    Arrays          arrays = {&m[0].csr, NULL};
+    SyncILUSource   source;
+    SyncILUSettings settings;
+
+    SyncILUSettingsInitialize(&settings);
+    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
+    settings.ordering   = ordering;
+    settings.update     = update;
+    settings.block_size = SYNCILU_BMC_SIZE;
+    PetscCall(ArraysSource(&arrays, &source));
+    PetscCall(SyncILUEngineCreate(&settings, m[0].csr.n, &source, NULL, NULL, none, &f.e[k]));
+  }
+  f.n = m[0].csr.n;
+  PetscCall(PetscMalloc1(m[0].csr.nnz, &f.before)); /* the patterns have as many entries */
+  PetscCall(MatFactorInfoInitialize(&info));
+  for (int run = 0; run < 4; run++) {
+    const SyncILUCSR *csr = &m[run == 1 || run == 2].csr;
+
+    PetscCall(EngineFactor(f.e[0], csr, NULL, &info));
+    f.nl = f.e[0]->pattern.nl;
+    f.nu = f.e[0]->pattern.nu;
+    PetscCall(TestFactor(&f, csr, MAT_SHIFT_NONE, 1e-12, (PetscBool)(run == 2), what));
+  }
+  CHECK(f.e[1]->analyses == 3, "%s: %" PetscInt_FMT " symbolic phases", what, f.e[1]->analyses);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(SyncILUEngineDestroy(&f.e[k]));
+    PetscCall(PetscFree(a[k]));
+    PetscCall(RowsDestroy(&m[k]));
+  }
+  PetscCall(PetscFree(f.before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestStales(PetscRandom rand)
+{
+  const char *const patterns[] = {"bidiagonal", "15pt_rcm", "triangles", "random", "powerlaw"};
+  const PetscInt    n          = small ? 200 : 20000;
+
+  PetscFunctionBegin;
+  for (int p = 0; p < 5; p++) {
+    PetscCall(TestStale(patterns[p], n, SYNCILU_ORDERING_BMC, SYNCILU_UPDATE_AUTO, rand));
+    PetscCall(TestStale(patterns[p], n, SYNCILU_ORDERING_BMC, SYNCILU_UPDATE_DILU, rand));
+    PetscCall(TestStale(patterns[p], n, SYNCILU_ORDERING_GIVEN, SYNCILU_UPDATE_DILU, rand));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the host is to say: rows that lack their diagonal, and columns that do not ascend. */
 static PetscErrorCode TestLeft(PetscRandom rand)
 {
@@ -748,6 +834,7 @@ int main(int argc, char **argv)
     if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
   }
   PetscCall(TestBlockFactors(rand));
+  PetscCall(TestStales(rand));
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();
   failed = CheckReport("cuda_symbolic");
