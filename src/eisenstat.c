@@ -53,6 +53,15 @@ static PetscErrorCode MatMult_Eisenstat(Mat B, Vec v, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For the Krylov methods that would have it, such as KSPLSQR. */
+static PetscErrorCode MatMultTranspose_Eisenstat(Mat B, Vec v, Vec y)
+{
+  PetscFunctionBegin;
+  (void)v;
+  (void)y;
+  SETERRQ(PetscObjectComm((PetscObject)B), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for Krylov methods that take products with the transpose");
+}
+
 /* Rows and columns in one order. */
 static PetscErrorCode CheckOrder(const SyncILUPattern *p)
 {
@@ -225,6 +234,7 @@ PetscErrorCode SyncILUEisenstatSetUp(PC pc, Mat F, SyncILUEisenstat *es)
     PetscCall(MatGetVecType(pc->pmat, &type));
     PetscCall(MatSetVecType((*es)->shell, type));
     PetscCall(MatShellSetOperation((*es)->shell, MATOP_MULT, (void (*)(void))MatMult_Eisenstat));
+    PetscCall(MatShellSetOperation((*es)->shell, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMultTranspose_Eisenstat));
     PetscCall(MatCreateVecs(pc->pmat, NULL, &(*es)->dinv));
   }
   s        = *es;

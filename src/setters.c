@@ -1670,8 +1670,9 @@ PC_GETTER(Symmetric, PetscBool)
 
    PCSetUp() ends with PETSC_ERR_SUP where the trick cannot work, and says why: updates beside the diagonal,
    several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and columns,
-   `SYNCILU_UPDATE_PARILUT`, `SYNCILU_SOLVE_JACOBI`. So do transposed solves, several right-hand sides at a time,
-   matrices with a null space, other ones than were factored, or changed since, and PCApply() outside of a `KSP`.
+   `SYNCILU_UPDATE_PARILUT`, `SYNCILU_SOLVE_JACOBI`. So do transposed solves, Krylov methods that take products with
+   the transpose, several right-hand sides at a time, matrices with a null space, other ones than were factored, or
+   changed since, and PCApply() outside of a `KSP`.
 
    On a GPU the two solves are all that B takes: the second one makes its right-hand side and B's result.
 

@@ -401,20 +401,21 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscBool device, Pet
 
 /*
    What the trick is not for may come later: a pattern in which others than diagonals have updates, of the matrix or by
-   levels of fill, and another matrix below a preconditioner that is kept, which may have been changed as often.
+   levels of fill, another matrix below a preconditioner that is kept, which may have been changed as often, and another
+   Krylov method.
 */
 static PetscErrorCode TestLater(SyncILUBackend backend, PetscRandom rand)
 {
   const Way         way    = {KSPGMRES, MATORDERINGNATURAL, KSP_NORM_PRECONDITIONED, PC_LEFT, 0.0, 1, PETSC_FALSE};
   const char *const text[] = {"the entry of row 1 and column 5 has one by row 0", "only diagonals may have updates",
-                              "the matrix has changed since it was factored"};
+                              "the matrix has changed since it was factored", "not for Krylov methods that take products with the transpose"};
   Mat               A, B;
   Vec               b, x, left, right;
   KSP               ksp;
   PC                pc;
 
   PetscFunctionBegin;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, backend, rand, &A));
     PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, backend, rand, &B));
     PetscCall(MatCreateVecs(A, &x, &b));
@@ -430,9 +431,12 @@ static PetscErrorCode TestLater(SyncILUBackend backend, PetscRandom rand)
       PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     } else if (k == 1) PetscCall(PCFactorSetLevels(pc, 1));
-    else {
+    else if (k == 2) {
       PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
       PetscCall(KSPSetOperators(ksp, B, B));
+    } else {
+      PetscCall(KSPSetNormType(ksp, KSP_NORM_DEFAULT));
+      PetscCall(KSPSetType(ksp, KSPLSQR));
     }
     CHECK_ERROR(KSPSolve(ksp, right, left), PETSC_ERR_SUP, text[k]);
     PetscCall(KSPDestroy(&ksp));
