@@ -102,9 +102,9 @@ typedef enum {
    product beside the diagonal goes into the pivots. A pivot is at least a quarter of its diagonal entry, so that
    with a positive diagonal all are positive. But for that it is ILU(0) where updates change diagonals alone, as on
    5- and 7-point grids. It is cheap to plan and to compute, and allows `PCSyncILUSetEisenstat()` on any pattern. It
-   takes about the iterations of ILU(0) where the matrix has one unknown a point, and many more where it has several. It is
-   not for matrices of type baij, nor for incomplete Cholesky factorization: of a symmetric matrix the factor is
-   symmetric in any case. Neither auto nor `PCSyncILUSetTune()` takes it.
+   takes about the iterations of ILU(0) where the matrix has one unknown a point, and many more where it has several.
+   Levels of fill add zeros alone. It is not for matrices of type baij, nor for incomplete Cholesky factorization: of a
+   symmetric matrix the factor is symmetric in any case. Neither auto nor `PCSyncILUSetTune()` takes it.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/

@@ -777,7 +777,8 @@ static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
 
 /*
    SyncILUEngineFlops - the operations of the last numeric phase: two for each update, one for each entry of L
-   and each pivot, or what products and inverses of blocks take; and that for each attempt
+   and each pivot, or what products and inverses of blocks take; and that for each attempt. Those of relaxation do not
+   count
 
    Not Collective
 
@@ -792,10 +793,12 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
   PetscFunctionBegin;
   if (e->flops == 0.0) {
     const PetscLogDouble bs = (PetscLogDouble)e->pattern.bs, product = 2 * bs * bs * bs;
-    PetscInt64           updates;
+    PetscInt64           updates = e->pattern.nl; /* of D-ILU, one for each entry of L */
 
-    if (e->ops->updates) PetscCall((*e->ops->updates)(e, &updates));
-    else PetscCall(CountUpdates(&e->pattern, &updates));
+    if (e->settings.update != SYNCILU_UPDATE_DILU) {
+      if (e->ops->updates) PetscCall((*e->ops->updates)(e, &updates));
+      else PetscCall(CountUpdates(&e->pattern, &updates));
+    }
     if (e->pattern.half) updates = (updates + e->pattern.nl) / 2; /* those of diagonals, and half of the others */
     e->flops = product * (PetscLogDouble)updates + (product - bs * bs) * (PetscLogDouble)e->pattern.nl +
                (product - 2 * bs * bs + bs) * (PetscLogDouble)e->pattern.n;

@@ -202,6 +202,30 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the log is told of it: for each entry of L a quotient and an update, and the reciprocals of the pivots. */
+static PetscErrorCode TestFlops(SyncILUBackend backend, PetscRandom rand)
+{
+  Mat            A;
+  MatInfo        info;
+  PC             pc;
+  PetscInt       n;
+  PetscLogDouble flops[2];
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix("27pt:4x4x3", 0, rand, &A));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(PreconditionerCreate(A, backend, &pc));
+  PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_DILU));
+  PetscCall(PetscGetFlops(&flops[0]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PetscGetFlops(&flops[1]));
+  CHECK(flops[1] - flops[0] == PETSC_FLOPS_PER_OP * (1.5 * (info.nz_used - n) + n), "%s: %g flops are logged", SyncILUBackends[backend], flops[1] - flops[0]);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const struct {
@@ -232,6 +256,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SyncILUInitializePackage());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscLogDefaultBegin());
   PetscCall(CaseGetDevice(&device));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(patterns); k++)
     PetscCall(TestPattern(patterns[k].pattern, patterns[k].ordering, patterns[k].relax, patterns[k].solve, patterns[k].weak, device, rand));
@@ -242,6 +267,7 @@ int main(int argc, char **argv)
     PetscCall(TestTrick("15pt:5x4x4", MATORDERINGBMC, backend, PETSC_FALSE, 0.5, rand));
     PetscCall(TestTrick("random:90", MATORDERINGNATURAL, backend, PETSC_FALSE, 0.0, rand));
     PetscCall(TestRefusals(backend, rand));
+    PetscCall(TestFlops(backend, rand));
   }
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("dilu");
