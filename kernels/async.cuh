@@ -139,10 +139,15 @@ __device__ __forceinline__ void copy_bulk(double *to, const double *from, int by
                : "memory");
 }
 
-/* One thread has a piece, as above, brought from memory to its cache. */
+/* One thread has a piece, as above, brought from memory to its cache; devices before 9.0 do without. */
 __device__ __forceinline__ void prefetch_bulk(const void *from, int bytes)
 {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+#else
+  (void)from;
+  (void)bytes;
+#endif
 }
 
 /* A copy as by copy_bulk(), from shared to device memory. */
