@@ -99,12 +99,13 @@ typedef enum {
    `SYNCILU_UPDATE_DILU` is the D-ILU of C. Pommerell (R. Barrett et al., Templates for the Solution of Linear
    Systems, SIAM 1994, section 3.4.1): L D and D U have the entries of the matrix beside the diagonal, and the
    pivots D are such that the product has its diagonal; relaxed (`PCSyncILUSetRelax()`), the excess of the
-   product beside the diagonal goes into the pivots. A pivot is at least a quarter of its diagonal entry, so that
-   with a positive diagonal all are positive. But for that it is ILU(0) where updates change diagonals alone, as on
-   5- and 7-point grids. It is cheap to plan and to compute, and allows `PCSyncILUSetEisenstat()` on any pattern. It
-   takes about the iterations of ILU(0) where the matrix has one unknown a point, and many more where it has several.
-   Levels of fill add zeros alone. It is not for matrices of type baij, nor for incomplete Cholesky factorization: of a
-   symmetric matrix the factor is symmetric in any case. Neither auto nor `PCSyncILUSetTune()` takes it.
+   product beside the diagonal goes into the pivots. A pivot is at least a quarter of its diagonal entry, so
+   that with a positive diagonal all are positive. But for that it is ILU(0) where updates change diagonals
+   alone, as on 5- and 7-point grids. It is cheap to plan and to compute, and allows `PCSyncILUSetEisenstat()`
+   on any pattern. It takes about the iterations of ILU(0) where the matrix has one unknown a point, and many
+   more where it has several. With levels of fill the factor has more entries, which are zero. It is not for
+   matrices of type baij, nor for incomplete Cholesky factorization: of a symmetric matrix the factor is
+   symmetric in any case. Neither auto nor `PCSyncILUSetTune()` takes it.
 
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/

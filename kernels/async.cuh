@@ -139,7 +139,10 @@ __device__ __forceinline__ void copy_bulk(double *to, const double *from, int by
                : "memory");
 }
 
-/* One thread has a piece, as above, brought from memory to its cache; devices before 9.0 do without. */
+/*
+   One thread has a piece, as above, brought from memory to its cache. Devices before 9.0 have no instruction
+   for that, and nothing depends on it.
+*/
 __device__ __forceinline__ void prefetch_bulk(const void *from, int bytes)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

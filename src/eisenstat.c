@@ -21,10 +21,10 @@ struct _SyncILUEisenstat {
   Vec              dinv;     /* the reciprocals of the pivots */
   Vec              b[2];     /* right-hand sides as they were, of solves within each other */
   PetscInt         depth;    /* how many there are */
-  PetscObjectId    factor;   /* whose pattern was looked at, */
-  PetscInt         analyses; /* and how many it had made until then */
-  PetscObjectId    matrix;   /* that was factored, */
-  PetscObjectState state;    /* and its state then */
+  PetscObjectId    factor;   /* the factor whose pattern has been checked, */
+  PetscInt         analyses; /* and how many analyses it had made by then */
+  PetscObjectId    matrix;   /* the matrix that has been factored, */
+  PetscObjectState state;    /* and its state by then */
   PetscBool        ready;
 };
 
@@ -53,7 +53,7 @@ static PetscErrorCode MatMult_Eisenstat(Mat B, Vec v, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For the Krylov methods that would have it, such as KSPLSQR. */
+/* Says to Krylov methods that multiply with the transpose, such as KSPLSQR, which option refuses that. */
 static PetscErrorCode MatMultTranspose_Eisenstat(Mat B, Vec v, Vec y)
 {
   PetscFunctionBegin;
@@ -145,7 +145,7 @@ static PetscErrorCode Check(SyncILUEisenstat s)
              "-pc_syncilu_eisenstat: it takes exact triangular solves, not -pc_syncilu_solve jacobi");
   PetscCheck(e->bs == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for blocks, here of %" PetscInt_FMT " rows; use type aij",
              e->bs);
-  /* PCILU makes another factor for another pattern, which begins to count anew */
+  /* for another pattern PCILU makes another factor, whose count of analyses begins anew */
   PetscCall(PetscObjectGetId((PetscObject)s->F, &factor));
   if (s->factor != factor || s->analyses != f->analyses + e->analyses) PetscCall(CheckPattern(e));
   s->factor   = factor;

@@ -777,8 +777,8 @@ static PetscErrorCode CountUpdates(const SyncILUPattern *p, PetscInt64 *updates)
 
 /*
    SyncILUEngineFlops - the operations of the last numeric phase: two for each update, one for each entry of L
-   and each pivot, or what products and inverses of blocks take; and that for each attempt. Those of relaxation do not
-   count
+   and each pivot, or what products and inverses of blocks take; and that for each attempt. Operations of
+   relaxation are not counted
 
    Not Collective
 
@@ -793,7 +793,7 @@ PetscErrorCode SyncILUEngineFlops(SyncILUEngine e, PetscLogDouble *flops)
   PetscFunctionBegin;
   if (e->flops == 0.0) {
     const PetscLogDouble bs = (PetscLogDouble)e->pattern.bs, product = 2 * bs * bs * bs;
-    PetscInt64           updates = e->pattern.nl; /* of D-ILU, one for each entry of L */
+    PetscInt64           updates = e->pattern.nl; /* of D-ILU: of a pivot for each entry of L */
 
     if (e->settings.update != SYNCILU_UPDATE_DILU) {
       if (e->ops->updates) PetscCall((*e->ops->updates)(e, &updates));

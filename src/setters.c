@@ -1655,12 +1655,12 @@ PC_GETTER(Symmetric, PetscBool)
    Level: intermediate
 
    Notes:
-   The factorization is M = L D U', with D the pivots, L and U' triangular with ones on the diagonal. Where its
-   updates change diagonal entries alone, as with 5- and 7-point stencils and tridiagonal matrices, relaxed or
-   not, and on any pattern with `SYNCILU_UPDATE_DILU`, the off-diagonal entries of A are those of L D and D U'. To
-   multiply with B = L^-1 A U'^-1 then takes the two triangular solves and no product with A. The Krylov method gets
-   B as its operator and D as its preconditioner. See S. C. Eisenstat, SIAM J. Sci. Stat. Comput. 2 (1981), and
-   `PCEISENSTAT` for SSOR.
+   The factorization is M = L D U', with D the pivots, L and U' triangular with ones on the diagonal. Where
+   its updates change diagonal entries alone, as with 5- and 7-point stencils and tridiagonal matrices,
+   relaxed or not, and on any pattern with `SYNCILU_UPDATE_DILU`, the off-diagonal entries of A are those of L
+   D and D U'. To multiply with B = L^-1 A U'^-1 then takes the two triangular solves and no product with A.
+   The Krylov method gets B as its operator and D as its preconditioner. See S. C. Eisenstat, SIAM J. Sci.
+   Stat. Comput. 2 (1981), and `PCEISENSTAT` for SSOR.
 
    CG takes the iterations that it takes without, if both are stopped by the natural norm
    (-ksp_norm_type natural), which is the same number. Other norms are of the transformed system: `KSPCG`,
@@ -1669,10 +1669,10 @@ PC_GETTER(Symmetric, PetscBool)
    runs, solution and residual of a monitor are of that system too.
 
    PCSetUp() ends with PETSC_ERR_SUP where the trick cannot work, and says why: updates beside the diagonal,
-   several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and columns,
-   `SYNCILU_UPDATE_PARILUT`, `SYNCILU_SOLVE_JACOBI`. So do transposed solves, Krylov methods that take products with
-   the transpose, several right-hand sides at a time, matrices with a null space, other ones than were factored, or
-   changed since, and PCApply() outside of a `KSP`.
+   several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and
+   columns, `SYNCILU_UPDATE_PARILUT`, `SYNCILU_SOLVE_JACOBI`. So do transposed solves, Krylov methods that
+   multiply with the transpose, several right-hand sides at a time, matrices with a null space, a matrix that
+   has changed since it was factored, or another one, and PCApply() outside of a `KSP`.
 
    On a GPU the two solves are all that B takes: the second one makes its right-hand side and B's result.
 

@@ -132,7 +132,7 @@ static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const Syn
 
   PetscFunctionBegin;
   PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
-  /* those that are not exact are the user's choice alone; behind the names stand the type and the prefix */
+  /* only exact ones; behind the names of an enum, PETSc's list has that of its type, the prefix, and NULL */
   for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && SyncILUUpdates[u + 2]; u++) {
     if (u == SYNCILU_UPDATE_PARILU || u == SYNCILU_UPDATE_PARILUT || u == SYNCILU_UPDATE_DILU) continue;
     PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));

@@ -515,9 +515,9 @@ static PetscErrorCode TestBlockFactors(PetscRandom rand)
     for (PetscInt levels = 0; levels < 2; levels++) {
       if (levels && p > 6) continue; /* dense rows fill up */
       if (small && p == 7) continue; /* takes long where a device is none */
+      /* elasticity and random200 have long rows, which take the host long */
       for (PetscInt size = 16; size <= 32; size += 16)
-        PetscCall(
-          TestBlockFactor(patterns[p], p == 3 || p == 7 ? PetscMin(n, 4000) : n, size, levels, rand, &blocks, &warps)); /* long rows take the host long */
+        PetscCall(TestBlockFactor(patterns[p], p == 3 || p == 7 ? PetscMin(n, 4000) : n, size, levels, rand, &blocks, &warps));
     }
   }
   /* so many blocks of a color that each has one warp, as others have in an emulator */
@@ -527,7 +527,7 @@ static PetscErrorCode TestBlockFactors(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same rows and columns from the end, so that L and U change places. */
+/* Rows and columns in reverse order, so that L and U change places. */
 static PetscErrorCode RowsReverse(const Rows *from, Rows *m)
 {
   const PetscInt n = from->csr.n, nnz = from->csr.nnz;
@@ -543,8 +543,9 @@ static PetscErrorCode RowsReverse(const Rows *from, Rows *m)
 }
 
 /*
-   The numeric phase gets a pattern that was not planned for, of as many rows and entries, and then the first one again:
-   by blocks and by D-ILU rows wait in the order of the plan, some of them forever if it were another one's.
+   The numeric phase gets a pattern that was not planned for, with as many rows and entries, and then the
+   first one again. By blocks and by D-ILU a row waits for others in the order of the plan. With the plan of
+   another pattern some rows would wait forever.
 */
 static PetscErrorCode TestStale(const char *pattern, PetscInt n, SyncILUOrdering ordering, SyncILUUpdate update, PetscRandom rand)
 {

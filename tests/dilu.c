@@ -202,7 +202,7 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the log is told of it: for each entry of L a quotient and an update, and the reciprocals of the pivots. */
+/* Operations that are logged: a quotient and an update for each entry of L, a reciprocal for each pivot. */
 static PetscErrorCode TestFlops(SyncILUBackend backend, PetscRandom rand)
 {
   Mat            A;

@@ -400,9 +400,9 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscBool device, Pet
 }
 
 /*
-   What the trick is not for may come later: a pattern in which others than diagonals have updates, of the matrix or by
-   levels of fill, another matrix below a preconditioner that is kept, which may have been changed as often, and another
-   Krylov method.
+   After a first solve comes what the trick is not for. Entries of the matrix, or levels of fill, by which not
+   only diagonals have updates. Another matrix with the same object state, while the preconditioner is kept. A
+   Krylov method that multiplies with the transpose.
 */
 static PetscErrorCode TestLater(SyncILUBackend backend, PetscRandom rand)
 {
@@ -419,7 +419,7 @@ static PetscErrorCode TestLater(SyncILUBackend backend, PetscRandom rand)
     PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, backend, rand, &A));
     PetscCall(Generate("7pt:5x4x3", PETSC_FALSE, backend, rand, &B));
     PetscCall(MatCreateVecs(A, &x, &b));
-    PetscCall(MatCreateVecs(A, &left, &right)); /* which stay locked after errors */
+    PetscCall(MatCreateVecs(A, &left, &right)); /* an error in KSPSolve() leaves its vectors locked */
     PetscCall(VecSetRandom(b, rand));
     PetscCall(VecSet(right, 1.0));
     PetscCall(Solver(A, backend, &way, PETSC_TRUE, &ksp));

@@ -43,7 +43,7 @@ constexpr size_t STACK = 256 << 10, PAGE = 4096, LINE = 64;
 constexpr int    WINDOW = 16; /* with the policy random, how far the order of the blocks strays */
 /* accesses after which a thread lets others run in any case: it may poll */
 constexpr int PATIENCE = 4096;
-/* times that it looks at one place in which nothing changes */
+/* polls after which it does so */
 constexpr int POLLS = 8;
 /* passes in which no thread looked at shared data, for one in which some did */
 constexpr long UNTOUCHED   = 100;
@@ -369,7 +369,7 @@ void initialize()
   }
   random_state = 0x9e3779b97f4a7c15ull * (unsigned long long)options.seed;
   patience     = PATIENCE;
-  tedium       = options.yield ? 0 : PATIENCE / POLLS; /* who may lose the turn at any access does so soon */
+  tedium       = options.yield ? 0 : PATIENCE / POLLS; /* with yields, turns end soon anyway */
 
 #if !defined(__SANITIZE_ADDRESS__)
   watch_crashes();

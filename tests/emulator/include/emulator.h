@@ -121,7 +121,7 @@ enum class Barrier {
 extern uint3 thread_index, block_index;
 extern dim3  block_size, grid_size;
 extern int   patience; /* accesses to shared data before this thread lets others run */
-extern int   tedium;   /* what a look at the same place again takes of it, while nothing changes */
+extern int   tedium;   /* for how many of these a poll counts, see poll() */
 extern long  changes;  /* of memory, by operations that threads publish with */
 extern long  looks;    /* at such memory */
 
@@ -206,8 +206,8 @@ inline void check_aligned(const void *p, Place place)
 }
 
 /*
-   A thread that looks where it has just looked, while nothing has changed, polls, and will find nothing else there
-   before others have run.
+   Called before each look at shared data. A thread polls if it looks again where it looked last, and nothing
+   has changed since. It will find nothing new there until others have run, so its patience shrinks faster.
 */
 inline void poll(const void *p)
 {
