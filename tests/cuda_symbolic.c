@@ -439,6 +439,31 @@ static PetscErrorCode TestUndefined(Factors *f, const SyncILUCSR *csr, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One plan of the rows on the host and one on the device, and room for a factor. */
+static PetscErrorCode FactorsCreate(const SyncILUCSR *csr, SyncILUOrdering ordering, PetscInt size, SyncILUUpdate update, SyncILUFill fill, Factors *f)
+{
+  Arrays        arrays = {csr, NULL};
+  SyncILUSource source;
+
+  PetscFunctionBegin;
+  PetscCall(ArraysSource(&arrays, &source));
+  for (int k = 0; k < 2; k++) {
+    SyncILUSettings settings;
+
+    SyncILUSettingsInitialize(&settings);
+    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
+    settings.ordering   = ordering;
+    settings.block_size = size;
+    settings.update     = update;
+    PetscCall(SyncILUEngineCreate(&settings, csr->n, &source, NULL, NULL, fill, &f->e[k]));
+  }
+  f->n  = csr->n;
+  f->nl = f->e[0]->pattern.nl;
+  f->nu = f->e[0]->pattern.nu;
+  PetscCall(PetscMalloc1(f->nl + f->nu + f->n, &f->before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    The factorization by blocks: fresh values, the same bits again, shifts, numbers that are none, and
    relaxation that is asked for after planning.
@@ -450,8 +475,6 @@ static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt 
   const MatFactorShiftType shifts[] = {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
   Rows                     m;
   Factors                  f;
-  Arrays                   arrays = {&m.csr, NULL};
-  SyncILUSource            source;
   PetscScalar             *a;
   PetscBool                by_blocks;
   char                     what[160], view[4096];
@@ -463,20 +486,7 @@ static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt 
   PetscCall(PetscMalloc1(m.csr.nnz, &a));
   PetscCall(ChangeValues(&m.csr, 0, rand, a));
   m.csr.a = a;
-  PetscCall(ArraysSource(&arrays, &source));
-  for (int k = 0; k < 2; k++) {
-    SyncILUSettings settings;
-
-    SyncILUSettingsInitialize(&settings);
-    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
-    settings.ordering   = SYNCILU_ORDERING_BMC;
-    settings.block_size = size;
-    PetscCall(SyncILUEngineCreate(&settings, m.csr.n, &source, NULL, NULL, fill, &f.e[k]));
-  }
-  f.n  = m.csr.n;
-  f.nl = f.e[0]->pattern.nl;
-  f.nu = f.e[0]->pattern.nu;
-  PetscCall(PetscMalloc1(f.nl + f.nu + f.n, &f.before));
+  PetscCall(FactorsCreate(&m.csr, SYNCILU_ORDERING_BMC, size, SYNCILU_UPDATE_AUTO, fill, &f));
   PetscCall(EngineView(f.e[1], view, sizeof(view)));
   by_blocks = CheckViewSays(view, "factorization", "blocks");
   *blocks += by_blocks;
@@ -566,21 +576,7 @@ static PetscErrorCode TestStale(const char *pattern, PetscInt n, SyncILUOrdering
     PetscCall(ChangeValues(&m[k].csr, 0, rand, a[k]));
     m[k].csr.a = a[k];
   }
-  for (int k = 0; k < 2; k++) {
-    Arrays          arrays = {&m[0].csr, NULL};
-    SyncILUSource   source;
-    SyncILUSettings settings;
-
-    SyncILUSettingsInitialize(&settings);
-    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
-    settings.ordering   = ordering;
-    settings.update     = update;
-    settings.block_size = SYNCILU_BMC_SIZE;
-    PetscCall(ArraysSource(&arrays, &source));
-    PetscCall(SyncILUEngineCreate(&settings, m[0].csr.n, &source, NULL, NULL, none, &f.e[k]));
-  }
-  f.n = m[0].csr.n;
-  PetscCall(PetscMalloc1(m[0].csr.nnz, &f.before)); /* the patterns have as many entries */
+  PetscCall(FactorsCreate(&m[0].csr, ordering, SYNCILU_BMC_SIZE, update, none, &f)); /* both patterns have as many entries */
   PetscCall(MatFactorInfoInitialize(&info));
   for (int run = 0; run < 4; run++) {
     const SyncILUCSR *csr = &m[run == 1 || run == 2].csr;
