@@ -579,7 +579,7 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
 template <int WHAT, int R>
 cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  constexpr int D = R == 1 ? SYNCILU_STRUCT_FETCH : 1;
+  constexpr int D = R == 1 ? SYNCILU_STRUCT_FETCH : 1, MOST = R == 1 ? SYNCILU_STRUCT_FETCH_MOST : 1;
 
   if constexpr (R == 1) {
     if (m.team.tiles == 2) return launch<SYNCILU_STRUCT_TEAM_ENTRIES, WHAT, R, 4, 2, D>(m, s, judge, fits, stream);
@@ -588,8 +588,8 @@ cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, c
   if (m.entries == 4) return launch<4, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
   if (m.entries == 3) return launch<3, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
   if (m.entries == 7) return launch<7, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
-  if (m.one.lines <= 32 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5, 1, D>(m, s, judge, fits, stream);
-  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6, 1, D>(m, s, judge, fits, stream);
+  if (m.one.lines <= 32 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5, 1, MOST>(m, s, judge, fits, stream);
+  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6, 1, MOST>(m, s, judge, fits, stream);
 }
 
 template <int R>

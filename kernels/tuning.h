@@ -307,9 +307,11 @@
    way takes longer than a chunk. And bytes of shared memory that blocks leave to a multiprocessor's cache. On an H200, L + U of 7
    points, two tiles a block: 160^3 0.332 ms with one chunk and a tile a block, 0.285 with three chunks, 0.302 with two tiles
    too, 0.267 with the cache; 512^3 6.05, 5.57, 5.43, 5.31. Four tiles a block, which step together too: 0.257 and 5.26,
-   but 64^3 0.081 for 0.066. 27 points, 336^3: 4.21 before, 3.30.
+   but 64^3 0.081 for 0.066. Where rows have up to 13 entries their own values take the room: 27 points, 336^3 4.21 with one
+   chunk, 3.34 with two, 3.30 with three; 80^3 0.345, 0.327 and 0.389.
 */
-#define SYNCILU_STRUCT_FETCH 3
+#define SYNCILU_STRUCT_FETCH      3
+#define SYNCILU_STRUCT_FETCH_MOST 2
 #define SYNCILU_STRUCT_CACHE (56 << 10)
 
 /*
