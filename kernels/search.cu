@@ -51,7 +51,7 @@ __device__ __forceinline__ void compact(int *table, int count)
     const int      c   = table[k];
     const unsigned has = __ballot_sync(FULL, c != NONE);
 
-    /* all lanes have read these places: none of them is behind where they write */
+    __syncwarp(); /* all lanes have read these places, none of which is behind where they write */
     if (c != NONE) table[at + __popc(has & ((1u << lane) - 1))] = c;
     at += __popc(has);
     __syncwarp(); /* the next places are read before anybody writes there */

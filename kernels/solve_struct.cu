@@ -263,6 +263,8 @@ __device__ __forceinline__ void carry(const Place &o, int member)
         }
       }
       barrier_arrive_copied(full);
+      __syncwarp(); /* the arrival of a copy says nothing of what lanes have read, in whose place the next values come */
+      if (lane == 0) barrier_arrive(full);
     }
   }
   if (lane == 0) wait_stores();
@@ -497,8 +499,8 @@ __global__ void __launch_bounds__(32 * (2 * W + 2 * D)) struct_kernel(SyncILUDev
     bars.ticket = (unsigned)ticket;
     barrier_begin(&bars.begun, 1);
     for (int k = 0; k < stages; k++) {
-      /* of copies every lane arrives */
-      for (int j = 0; j < W; j++) barrier_begin(&bars.full[j][k], 32);
+      /* of copies every lane arrives, and the warp for what it did besides */
+      for (int j = 0; j < W; j++) barrier_begin(&bars.full[j][k], 33);
       for (int j = 0; j < 2; j++) barrier_begin(&bars.got[j][k], 1);
       barrier_begin(&bars.empty[k], W);
     }

@@ -181,7 +181,8 @@ __global__ void __launch_bounds__(ONE_BLOCK) slices_kernel(SyncILUCut lower, Syn
     const unsigned some = __ballot_sync(FULL, q + lane < end && ((q + lane - from) & ((32 >> lanes(q / 32)) - 1)) == 0);
 
     if (groups) start = q + 31 - __clz((int)groups);
-    if (lane == 0) begins[q / 32] = some; /* behind the vote, which comes after all lanes have read it */
+    __syncwarp(); /* all lanes have read the groups that slices come in the place of */
+    if (lane == 0) begins[q / 32] = some;
     found += __popc(some);
   }
   int at = of_warps_before(found, 0, [](int a, int b) { return a + b; });
