@@ -364,6 +364,7 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::end_rows() c
     while (__any_sync(FULL, is_set(before))) load_block_if(x < last, next, &before);
     store_block_if(x < last, next, published);
     store_relaxed_if(publishes, to, published);
+    __syncwarp(); /* all lanes have read the row in whose place this one comes */
     if (publishes) *(double *)(ring + (((unsigned)x * ROW & f.own.mask) + f.own.begin + upper * 8)) = published;
     __syncwarp(); /* the row is in its own ring */
     barrier_arrive(pair->done + (x & 1));
