@@ -56,33 +56,10 @@ __global__ void long_tasks_kernel(SyncILUDevicePattern p, int most, const int *_
 }
 
 /*
-   A bit for each of so many places to which the columns of a row are hashed, in shared memory: most rows of an
-   entry's column are not in the row, and their places are free. One that is not filled lets all pass.
+   The filter of a row has so many bits: most rows of an entry's column are not in the row, and find theirs free.
+   A row with more entries than a fourth of them has none.
 */
-struct Filter {
-  static constexpr int BITS = 15, WORDS = 1 << (BITS - 5);
-
-  unsigned *word;
-
-  static __device__ __forceinline__ unsigned place(int k) { return ColumnTable::hash(k) >> (32 - BITS); }
-  __device__ __forceinline__ bool            may_have(int k) const { return word[place(k) >> 5] >> (place(k) & 31) & 1; }
-
-  /* By all threads of a block, for the entries [begin, end) of the pattern. */
-  __device__ __forceinline__ void fill(const int *__restrict__ col, int begin, int end) const
-  {
-    const bool useful = end - begin <= 1 << (BITS - 2); /* of more, too many find no free place */
-
-    __syncthreads(); /* nobody looks for the last row's any more */
-    for (int w = (int)threadIdx.x; w < WORDS; w += SYNCILU_BLOCK) word[w] = useful ? 0 : ~0u;
-    __syncthreads(); /* all places are free */
-    for (int e = begin + (int)threadIdx.x; e < end && useful; e += SYNCILU_BLOCK) {
-      const unsigned at = place(col[e]);
-
-      atomicOr(word + (at >> 5), 1u << (at & 31));
-    }
-    __syncthreads(); /* the columns are there for the other threads */
-  }
-};
+constexpr int FILTER_BITS = 15;
 
 /*
    Where the updates of an entry come from: rows k that are in the row left of the entry, and in the entry's
@@ -96,7 +73,7 @@ struct Sources {
   __device__ __forceinline__ int candidates() const { return min(left, above); }
 
   /* Candidate q: its number in the row, if it is in both; filter is that of the row. */
-  __device__ __forceinline__ bool find(const Filter &filter, int q, int *in_row) const
+  __device__ __forceinline__ bool find(const ColumnTable &filter, int q, int *in_row) const
   {
     if (above > left) {
       *in_row = q;
@@ -143,8 +120,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 {
   constexpr int       WARPS = SYNCILU_BLOCK / 32;
   __shared__ int      hits[WARPS];
-  __shared__ unsigned filter_words[Filter::WORDS];
-  const Filter        filter = {filter_words};
+  __shared__ unsigned filter_words[1 << (FILTER_BITS - 5)];
+  ColumnTable         filter = ColumnTable::filter_alone(filter_words, FILTER_BITS - SYNCILU_TABLE_FILTER_BITS);
   const int           lane = threadIdx.x & 31, sub = lane & (ROW_LANES - 1), warp = threadIdx.x >> 5;
   const unsigned      below = (1u << lane) - 1, group = ((1u << ROW_LANES) - 1) << (lane - sub);
   int                 filled = -1; /* the row that the filter is for */
@@ -161,7 +138,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
     const int          i = order[d.first], first = d.width * SYNCILU_LONG_ENTRIES, end = min(first + SYNCILU_LONG_ENTRIES, p.ptr[i + 1] - p.ptr[i]);
 
     if (first >= end || (WRITE && begin[d.offset + first] == begin[d.offset + end])) continue;
-    if (i != filled) filter.fill(p.col, p.ptr[i], p.diag[i]);
+    if (i != filled) {
+      const int count = p.diag[i] - p.ptr[i];
+
+      __syncthreads(); /* nobody looks for the last row's any more */
+      filter.filter = count <= 1 << (FILTER_BITS - 2) ? filter_words : nullptr;
+      filter.fill<true>(p.col + p.ptr[i], count, (int)threadIdx.x, SYNCILU_BLOCK);
+    }
     filled    = i;
     bool many = false; /* candidates, for all threads together */
     for (int e = first + (int)threadIdx.x / ROW_LANES; __any_sync(FULL, e < end); e += SYNCILU_BLOCK / ROW_LANES) {

@@ -59,21 +59,6 @@ __host__ __device__ __forceinline__ int bytes_of_line(int room)
 }
 
 /*
-   1 / d. Without a branch before the result, as the compiler's division has one: what else a warp does
-   meanwhile would have to wait for it. The approximation has 20 bits, and three times and then twice as many.
-*/
-__device__ __forceinline__ double reciprocal(double d)
-{
-  double r, e;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
-  e = fma(-d, r, 1.0);
-  e = fma(e, e, e);
-  r = fma(r, e, r);
-  e = fma(-d, r, 1.0);
-  return fma(r, e, r);
-}
-
-/*
    The same bits, of which the compiler does not make predicates of all at once: it has seven, and gives up.
 */
 __device__ __forceinline__ unsigned opaque(unsigned bits)

@@ -30,10 +30,6 @@ struct ColumnTable {
   {
   }
 
-  /*
-     D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4: multiplication by a fraction of the
-     word.
-  */
   /* A filter alone, with as many bits as one beside a table of so many places. */
   static __device__ __forceinline__ ColumnTable filter_alone(void *memory, int bits)
   {
@@ -44,18 +40,31 @@ struct ColumnTable {
     return t;
   }
 
+  /*
+     D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4: multiplication by a fraction of the
+     word.
+  */
   static __device__ __forceinline__ unsigned hash(int c) { return (unsigned)c * 2654435769u; }
   __device__ __forceinline__ int             first(int c) const { return (int)(hash(c) >> (32 - bits)); }
   __device__ __forceinline__ int             next(int place) const { return (place + 1) & ((1 << bits) - 1); }
   /* the bit of a column: SYNCILU_TABLE_FILTER_BITS finer than its place */
   __device__ __forceinline__ unsigned bit(int c) const { return hash(c) >> (32 - bits - SYNCILU_TABLE_FILTER_BITS); }
 
-  /* Fills the table with the columns of a row, by all its lanes; lanes of rows without entries come along. */
+  /*
+     Fills the table with the columns of a row, by all its lanes; lanes of rows without entries come along. Of a
+     block that has one row the lanes are all threads.
+  */
+  template <bool BLOCK = false>
   __device__ __forceinline__ void fill(const int *__restrict__ columns, int count, int lane, int lanes) const
   {
+    auto sync = [] {
+      if (BLOCK) __syncthreads();
+      else __syncwarp();
+    };
+
     for (int k = lane; column && k < 1 << bits; k += lanes) column[k] = FREE;
     for (int k = lane; filter && k < 1 << (bits + SYNCILU_TABLE_FILTER_BITS - 5); k += lanes) filter[k] = 0;
-    __syncwarp(); /* all places are free */
+    sync(); /* all places are free */
     for (int e = lane; e < count; e += lanes) {
       const int c     = columns[e];
       int       place = first(c);
@@ -65,7 +74,7 @@ struct ColumnTable {
       while (atomicCAS(column + place, FREE, c) != FREE) place = next(place);
       entry[place] = (unsigned char)e;
     }
-    __syncwarp(); /* the entries are there for the other lanes */
+    sync(); /* the entries are there for the other lanes */
   }
 
   /* The entry whose column it is, -1 if there is none; there: what stands at the first place. */
