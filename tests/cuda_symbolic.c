@@ -5,7 +5,8 @@ diagonals that are missing, patterns that are searched for.\n\
 
 #include "check.h"
 #include "bmc.h"
-#include "cuda/cuda.h"
+#include "cuda/plan.h"
+#include "cuda/struct.h"
 #include "gpu_case.h"
 #include "gpu.h"
 

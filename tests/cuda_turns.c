@@ -3,7 +3,7 @@ three and more runs; and what auto takes.\n\n";
 
 #include "check.h"
 #include "case.h"
-#include "cuda/cuda.h"
+#include "cuda/choose.h"
 #include "gpu_case.h"
 #include "gpu.h"
 

@@ -1,6 +1,6 @@
 static char help[] = "A strategy that is added to the tables is found in options, view, statistics and tests, and what it does is done.\n\n";
 
-#include "cuda/cuda.h"
+#include "cuda/factor.h"
 
 PETSC_INTERN const SolveOps  SyncILUSolveDummyOps;
 PETSC_INTERN const FactorOps SyncILUFactorDummyOps;

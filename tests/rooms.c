@@ -3,6 +3,7 @@ transposes; slices by size class; what auto leaves to the host; fingerprints.\n\
 
 #include "check.h"
 #include "case.h"
+#include "cuda/choose.h"
 #include "cuda/cuda.h"
 #include "host/host.h"
 #include "gpu_case.h"

@@ -2,7 +2,7 @@
    See strategies.h.
 */
 #include "strategies.h"
-#include "cuda/cuda.h"
+#include "cuda/choose.h"
 
 PetscErrorCode StrategiesGet(Strategies *s)
 {

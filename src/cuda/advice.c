@@ -2,6 +2,7 @@
    What an application takes about, by the levels of the triangles; and where the host, or another order of the
    rows, would take less.
 */
+#include "choose.h"
 #include "struct.h"
 
 /* Levels of what a triangular solve goes by: colors of blocks, inodes, tiles or rows. */

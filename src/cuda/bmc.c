@@ -1,7 +1,7 @@
 /*
    Block multicolor orderings on the device: the permutations of src/bmc.c, which says why each step is made.
 */
-#include "cuda.h"
+#include "plan.h"
 #include "../bmc.h"
 #include "../../kernels/bmc.h"
 #include "../../kernels/order.h"

@@ -3,6 +3,8 @@
    systems, a factorization.
 */
 #include "cuda.h"
+#include "choose.h"
+#include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/pattern.h"
 

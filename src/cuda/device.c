@@ -1,7 +1,7 @@
 /*
    The device of this process: which one, its memory, its stream.
 */
-#include "cuda.h"
+#include "device.h"
 #include "../../kernels/order.h"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>

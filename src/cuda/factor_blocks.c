@@ -3,7 +3,7 @@
    block, with a list of updates that the plan has dealt to rounds. The strategy has no option value: it is
    what auto does where the solves go by these blocks, unless there is relaxation, or the lists take too much.
 */
-#include "cuda.h"
+#include "factor.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_blocks.h"
 

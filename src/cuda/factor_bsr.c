@@ -1,7 +1,7 @@
 /*
    Update strategy bsr: rows of one pattern together, a warp an inode. W and U' go to the pattern.
 */
-#include "cuda.h"
+#include "factor.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_bsr.h"
 

@@ -5,6 +5,7 @@
 
    dilu is D-ILU, which updates diagonals alone on any pattern, and is taken where it is asked for.
 */
+#include "factor.h"
 #include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_diagonal.h"

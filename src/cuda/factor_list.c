@@ -2,7 +2,7 @@
    Update strategy list: the plan has a list of where each update reads and writes. Rows that are much longer
    than the others are taken entry by entry (factor_long.c).
 */
-#include "cuda.h"
+#include "factor.h"
 #include "../../kernels/factor_list.h"
 #include "../../kernels/storage.h"
 

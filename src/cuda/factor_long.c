@@ -2,7 +2,7 @@
    Rows that are much longer than the others, in the factorization with lists: many warps share one, by entries, and
    the plan has the updates of each entry.
 */
-#include "cuda.h"
+#include "factor.h"
 #include "../../kernels/factor_long.h"
 
 /*

@@ -5,7 +5,7 @@
    W and U' of an iterate are on the pattern, in two places that sweeps write in turns: the last one writes where
    strategies of the solves look for them. Asynchronous sweeps work in that one place.
 */
-#include "cuda.h"
+#include "factor.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_parilu.h"
 

@@ -1,6 +1,7 @@
 /*
    What the factorizations by rows share: tasks, U' for those who wait for it, and the call of the kernel.
 */
+#include "factor.h"
 #include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/storage.h"

@@ -2,6 +2,7 @@
    Update strategy struct: along the lines of a grid, straight into the storage of the triangular solves along
    them.
 */
+#include "factor.h"
 #include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_struct.h"

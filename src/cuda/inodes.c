@@ -1,7 +1,7 @@
 /*
    Inodes: successive rows of one pattern in place of rows.
 */
-#include "cuda.h"
+#include "plan.h"
 #include "../../kernels/inodes.h"
 
 /* Memory that the plan of inodes was short of, the plan is. */

@@ -1,7 +1,7 @@
 /*
    Rows by level, and what blocks take in turn, for strategies that wait for whole levels.
 */
-#include "cuda.h"
+#include "order.h"
 #include "../../kernels/levelset.h"
 
 /*

@@ -2,7 +2,7 @@
    Whether levels of few rows make the way from level to level what a triangular solve costs, which is the shortest
    within one cluster of thread blocks. The constants are in kernels/tuning.h.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/order.h"
 
 /* Warps that the rows of a level have work for, in the mean. */

@@ -1,7 +1,7 @@
 /*
    The order in which rows are handed out, by their levels; and slices of it.
 */
-#include "cuda.h"
+#include "order.h"
 #include "../../kernels/order.h"
 #include "../../kernels/storage.h"
 

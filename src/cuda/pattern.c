@@ -2,7 +2,7 @@
    Where the pattern of a plan comes from: the rows of a matrix as they are, the symbolic phase on the device,
    or that of the host.
 */
-#include "cuda.h"
+#include "struct.h"
 #include "../../kernels/pattern.h"
 
 static const SyncILUDeviceCounts nothing_counted = {.irregular = INT_MAX, .missing = INT_MAX};

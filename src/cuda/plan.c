@@ -1,7 +1,7 @@
 /*
    The pattern on the device, and what is found in it.
 */
-#include "cuda.h"
+#include "struct.h"
 #include "../../kernels/inodes.h"
 #include "../../kernels/order.h"
 #include "../../kernels/pattern.h"

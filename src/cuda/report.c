@@ -1,6 +1,8 @@
 /*
    What the CUDA backend says of a factor and its matrix: values, what it took, what runs.
 */
+#include "cuda.h"
+#include "choose.h"
 #include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_parilu.h"

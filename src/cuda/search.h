@@ -5,7 +5,7 @@
 #ifndef SYNCILU_CUDA_SEARCH_H
 #define SYNCILU_CUDA_SEARCH_H
 
-#include "cuda.h"
+#include "factor.h"
 
 typedef cudaError_t (*SearchKernel)(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceSearch, cudaStream_t);
 

@@ -2,7 +2,7 @@
    Solves by blocks: a warp a block of the ordering that the plan has made, in the storage of
    kernels/solve_blocks.h. x is by rows. The strategy has no option value: where it fits, it is what auto does.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/order.h"
 #include "../../kernels/solve_blocks.h"
 

@@ -1,7 +1,7 @@
 /*
    Solve strategy bsr: rows of one pattern together, from W and U' on the pattern. x is by rows.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/solve_bsr.h"
 
 static PetscErrorCode Create_Bsr(Triangle *t)

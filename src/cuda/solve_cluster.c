@@ -3,7 +3,7 @@
    levels are narrow and wide by turns, runs of wide ones are solved by ell's kernel, which has all multiprocessors,
    a launch each. Several right-hand sides, for which the cluster's rings have no room, are solved for as with ell.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/order.h"
 #include "../../kernels/solve_cluster.h"
 #include "../../kernels/solve_ell.h"

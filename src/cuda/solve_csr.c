@@ -1,7 +1,7 @@
 /*
    Solve strategy csr: a warp a row, from W and U' on the pattern. x is by rows, whatever their order.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/solve_csr.h"
 
 static PetscErrorCode Create_Csr(Triangle *t)

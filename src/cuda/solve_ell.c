@@ -2,7 +2,7 @@
    Solve strategy ell: the rows in slices of 32 lanes, in the order in which they are solved for. Where the
    plan is tiled, a slice is a tile.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/order.h"
 #include "../../kernels/solve_ell.h"
 #include "../../kernels/storage.h"

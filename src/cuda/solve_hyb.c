@@ -2,7 +2,7 @@
    Solve strategy hyb: mr with the entries of each slice side by side, in the order of the solve. x is by rows;
    rows of more than 32 entries go on in W and U' on the pattern.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/solve_hyb.h"
 #include "../../kernels/storage.h"
 

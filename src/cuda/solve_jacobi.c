@@ -2,7 +2,7 @@
    Solve strategy jacobi: Jacobi sweeps in the place of a triangular solve, in the storage of
    kernels/solve_blocks.h with blocks of successive rows. x is by rows. No levels are asked for.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/solve_jacobi.h"
 
 #if SYNCILU_JACOBI_BLOCK != SYNCILU_BLOCKS_MOST

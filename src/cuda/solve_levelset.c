@@ -1,7 +1,7 @@
 /*
    Solve strategy levelset: level after level, from W and U' on the pattern. x is by rows.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/solve_levelset.h"
 
 static PetscErrorCode Create_Levelset(Triangle *t)

@@ -2,7 +2,7 @@
    Solve strategy mr: rows of one level and size class share a warp, from W and U' on the pattern. x is by
    rows. In numerical order, which knows no levels, each row has a warp of its own.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/solve_mr.h"
 #include "../../kernels/storage.h"
 

@@ -1,6 +1,8 @@
 /*
    The strategies, and the rule by which auto chooses among them. Nothing else names one.
 */
+#include "choose.h"
+#include "cuda.h"
 #include "struct.h"
 
 PETSC_INTERN const SolveOps SyncILUSolveEllOps, SyncILUSolveCsrOps, SyncILUSolveMrOps, SyncILUSolveHybOps, SyncILUSolveLevelsetOps, SyncILUSolveClusterOps,

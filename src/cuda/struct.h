@@ -4,7 +4,7 @@
 #ifndef SYNCILU_CUDA_STRUCT_H
 #define SYNCILU_CUDA_STRUCT_H
 
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/struct.h"
 
 struct _Stencil {
@@ -22,6 +22,9 @@ struct _Stencil {
   const char  *origin;                           /* who knows the grid */
 };
 
+PETSC_INTERN PetscErrorCode PlanCheckGrid(Plan *, const SyncILUCSR *);
+PETSC_INTERN PetscErrorCode PlanForgetStencil(Plan *);
+PETSC_INTERN PetscInt64     PlanStencilBytes(const Plan *);
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
 PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[2][SYNCILU_STRUCT_LINES][2]);
 PETSC_INTERN PetscErrorCode StencilSortTiles(Triangle *, const SyncILULines *, int, const int **);

@@ -1,7 +1,7 @@
 /*
    The symbolic phase on the device: an ordering that is given or made there, and levels of fill.
 */
-#include "cuda.h"
+#include "order.h"
 #include "../../kernels/order.h"
 #include "../../kernels/pattern.h"
 #include "../../kernels/symbolic.h"

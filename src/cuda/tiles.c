@@ -2,7 +2,7 @@
    Tiles: rows that a warp takes together though they depend on each other, because they are neighbours. Which
    tiles there are, and their order.
 */
-#include "cuda.h"
+#include "order.h"
 #include "../../kernels/order.h"
 #include "../../kernels/tiles.h"
 

@@ -1,7 +1,7 @@
 /*
    Transfers between host and device, through pinned buffers that all engines of this process share.
 */
-#include "cuda.h"
+#include "device.h"
 
 enum {
   STAGE = 1 << 22, /* bytes of each of the two pinned buffers */

@@ -5,7 +5,7 @@
    first comes from the matrix' numbering, that of the second from the x of the first, and its solution goes
    to the matrix' numbering.
 */
-#include "cuda.h"
+#include "solve.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/order.h"
 #include "../../kernels/storage.h"
