@@ -13,7 +13,7 @@ enum {
   SKIPPED = 77 /* the exit status that CTest takes for a skipped test */
 };
 
-#if !defined(CallCUDA) /* src/cuda/cuda.h has one too */
+#if !defined(CallCUDA) /* src/cuda/device.h has one too */
   #define CallCUDA(...) \
     do { \
       const cudaError_t cuda_ierr = __VA_ARGS__; \
