@@ -1,7 +1,11 @@
 /*
    Triangular solves of matrices of a grid with several unknowns a point, in the tiles of kernels/struct.h. A
-   block of threads solves for a tile, step by step. A thread computes an unknown of a line; one warp more brings
-   the coefficients, whole steps at once, and others what points of other tiles have found, a step each by turns.
+   block of threads solves for a tile, step by step, and what a step takes is the way from its unknowns to the next
+   one's. So the threads that solve, one for each unknown of a line, do no more than subtract what comes from the step
+   before and from sums that others have made of the rest: some threads for each unknown those of entries that reach
+   back further, which they begin a step earlier, and one that of the right-hand side. Another one publishes what is
+   found. One warp more brings the coefficients, whole steps at once, and others what points of other tiles have found, a
+   step each by turns.
 
    Shared memory has the coefficients of the next steps, the right-hand sides of the next ones, and a ring of
    the solution of the last steps, for the lines of the tile and those beside it. Points that are not on the grid
@@ -9,8 +13,8 @@
 
    Progress: blocks take tiles by ticket, in the order of their lowest levels, in which a tile comes after those
    that its lines depend on. Within a block, a step waits for its coefficients and for what other tiles have
-   found; both are brought once the step is over that had their place before, `stages` steps earlier. So the
-   unfinished step of the lowest ticket waits for nothing unfinished.
+   found; both are brought once the step is over that had their place before, `stages` steps earlier. The sums of a step
+   wait for the step before the last one. So the unfinished step of the lowest ticket waits for nothing unfinished.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way.
@@ -25,24 +29,40 @@ using namespace syncilu;
 namespace
 {
 
-/* Steps of coefficients in shared memory; warps that fetch; lines beside a tile; entries of the step before. */
-constexpr int MOST_STAGES = 16, SHARED_STAGES = 6, LEAST_STAGES = 2, FETCHERS = 11, NEAR = 3;
+/* Steps of coefficients in shared memory; warps that fetch; entries of the step before. */
+constexpr int MOST_STAGES = 16, SHARED_STAGES = 6, LEAST_STAGES = 2, FETCHERS = 6, NEAR = 3;
 
 /* Entries of 27 points that reach back further than to the step before: loops over these need no end. */
 constexpr int BOX = 10;
 
-/* Of a block: up to 32 lines of SYNCILU_INODE_MOST unknowns, a warp for coefficients, and those that fetch. */
-constexpr int MOST_WARPS = SYNCILU_INODE_MOST + 1 + FETCHERS;
+/* Threads that sum up the same number, of so many far entries, the right-hand side's not among them. */
+__host__ __device__ constexpr int groups_of(int far)
+{
+  return far == 0 ? 0 : far <= 4 ? 2 : 3;
+}
 
-/* Right-hand sides are asked for so many steps ahead. */
+/* Kinds of threads, of which each unknown has one: those that solve, publish, bring right-hand sides, and sum up. */
+__host__ __device__ constexpr int roles_of(int far)
+{
+  return 3 + groups_of(far);
+}
+
+/* Of a block: warps for each kind, a warp for coefficients, and those that fetch. */
+template <int D, int FAR, int LG>
+constexpr int MOST_WARPS = ((D << LG) + 31) / 32 * roles_of(FAR) + 1 + FETCHERS;
+
+/*
+   Right-hand sides are asked for so many steps ahead: who asks has seen the end of the step before the last one, after
+   which nobody reads what was in their place.
+*/
 template <int R>
 struct Ahead {
-  static constexpr int SLOTS = R == 1 ? 16 : 8, STEPS = SLOTS - 1;
+  static constexpr int SLOTS = R == 1 ? 16 : 8, STEPS = SLOTS - 2;
 };
 
 struct Barriers {
-  /* coefficients are there; values of other tiles are; all computing warps have done a step */
-  Barrier  full[MOST_STAGES], got[MOST_STAGES + SYNCILU_STRUCT_REACH], done[MOST_STAGES], begun;
+  /* coefficients are there; values of other tiles are; all warps that solve have done a step; it is published; its sums are there, by turns */
+  Barrier  full[MOST_STAGES], got[MOST_STAGES + SYNCILU_STRUCT_REACH], done[MOST_STAGES], published[MOST_STAGES], summed[2], begun;
   unsigned ticket;
 };
 
@@ -54,15 +74,17 @@ struct Beside {
 
 /* What of the sizes depends on the tile. */
 struct Sizes {
-  int lines, threads, warps; /* of those that compute */
+  int lines, threads, warps; /* of those that solve */
   int row, slots;            /* numbers of a step in the ring, steps of it */
   int coefs, rhs;            /* numbers of a step */
+  int parts;                 /* sums for an unknown */
 
-  template <int D, int R>
+  template <int D, int R, int FAR>
   static __host__ __device__ Sizes of(const SyncILUDeviceStruct &m, int stages)
   {
     Sizes z;
 
+    z.parts   = groups_of(FAR) + 1;
     z.lines   = SyncILUStructBlocksLines(&m.g);
     z.threads = z.lines * D;
     z.warps   = (z.threads + 31) / 32;
@@ -74,7 +96,7 @@ struct Sizes {
   }
   __host__ __device__ size_t bytes(int stages, int ahead) const
   {
-    return ((size_t)stages * coefs + (size_t)slots * row + (size_t)ahead * rhs) * sizeof(double) + SYNCILU_STRUCT_LINES * sizeof(Beside);
+    return ((size_t)stages * coefs + (size_t)slots * row + ((size_t)ahead + 2 * (size_t)parts) * rhs) * sizeof(double) + SYNCILU_STRUCT_LINES * sizeof(Beside);
   }
 };
 
@@ -85,7 +107,7 @@ struct Place {
   const Sizes               &z;
   Tile                       tile;
   int                        group, stages;
-  double                    *coefs, *ring, *rhs;
+  double                    *coefs, *ring, *rhs, *sums;
   Beside                    *beside;
   Barriers                  *bars;
 
@@ -134,7 +156,7 @@ __device__ __forceinline__ void carry(const Place &o)
 
   if ((threadIdx.x & 31) != 0) return;
   for (int u = 0, slot = 0, parity = 1; u < steps; u++) {
-    if (u >= o.stages) barrier_wait(&o.bars->done[slot], parity);
+    if (u >= o.stages) barrier_wait(&o.bars->published[slot], parity);
     barrier_expect(&o.bars->full[slot], bytes);
     copy_bulk(o.coefs + (size_t)slot * o.z.coefs, from + (size_t)u * o.z.coefs, bytes, &o.bars->full[slot]);
     barrier_arrive(&o.bars->full[slot]);
@@ -204,182 +226,334 @@ __device__ __forceinline__ void fetch(const Place &o, int which, int fetchers)
   }
 }
 
+/* The product with a row of a block. */
+template <int D, int R>
+__device__ __forceinline__ void subtract(const double *y, const double (&coef)[D], double (&sum)[R])
+{
+  double value[D][R];
+
+#pragma unroll
+  for (int n = 0; n < D; n++) get<R>(y + n * R, value[n]);
+#pragma unroll
+  for (int n = 0; n < D; n++) {
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] -= coef[n] * value[n][r];
+  }
+}
+
+/* A thread's unknown, one of a line of the tile; the last threads of the last warp have none, and do the same for nobody. */
+template <int D, int LG>
+struct Unknown {
+  bool mine;
+  int  t, line, i, v, w, row, cell; /* row: the first one of the line; -1 where there is none */
+
+  __device__ __forceinline__ Unknown(const Place &o, int thread)
+  {
+    const SyncILULines &g     = o.m.g;
+    const int           width = 1 << g.edge[0], height = 1 << g.edge[1];
+
+    mine        = thread < D << LG;
+    t           = mine ? thread : 0;
+    line        = t / D;
+    i           = t - line * D;
+    const int a = line & (width - 1), b = line >> g.edge[0];
+    v    = o.tile.v + a;
+    w    = o.tile.w + b;
+    row  = line_row(g, v, w);
+    cell = o.cell(o.m.down ? width - 1 - a : a, o.m.down ? height - 1 - b : b);
+  }
+  /* How late the line is; no step of the tile is of one that there is not. */
+  __device__ __forceinline__ int late(const Place &o) const { return row < 0 || !mine ? INT_MAX / 2 : turned(o.m, lane_at(o.m.g, v, w)).late; }
+};
+
+/* A barrier of each of `count` steps, by turns. */
+struct Turns {
+  unsigned first;
+  int      count, k, parity;
+
+  __device__ __forceinline__          Turns(const Barrier *bars, int number) : first(fixed_address(bars)), count(number), k(0), parity(0) { }
+  __device__ __forceinline__ unsigned at() const { return first + k * (int)sizeof(Barrier); }
+  __device__ __forceinline__ void     next()
+  {
+    if (++k == count) {
+      k = 0;
+      parity ^= 1;
+    }
+  }
+  /* Waits for a barrier, and goes on to the next one. */
+  __device__ __forceinline__ void wait()
+  {
+    barrier_wait(at(), parity);
+    next();
+  }
+};
+
 /*
-   Solves for the unknowns, a step after the other. What the entries need that reach back further than to the
-   step before, of which there are FAR at most, is there earlier, and is subtracted while the other warps end that
-   step. What a step takes is the number of its instructions, since a scheduler has hardly more than one of these
-   warps: addresses go on from step to step, and the sizes of a tile are known.
+   Solves for the unknowns, a step after the other. What a step takes is the number of these instructions: addresses go
+   on from step to step, the sizes of a tile are known, and what does not depend on the step before is read while the
+   other warps end it.
 */
 template <int D, int R, int FAR, int LG>
-__device__ __forceinline__ void compute(const Place &o, int thread)
+__device__ __forceinline__ void solve_lines(const Place &o, int thread)
 {
-  constexpr int              SLOTS = Ahead<R>::SLOTS, AHEAD = Ahead<R>::STEPS, WIDE = D << LG, BLOCK = D * WIDE;
-  constexpr bool             EXACT = FAR == 0 || FAR == BOX;
-  const SyncILUDeviceStruct &m     = o.m;
-  const SyncILULines        &g     = m.g;
-  const bool                 mine = thread < WIDE, down = m.down, second = !o.s.ldb, finishes = o.s.out != nullptr;
-  const int                  t = mine ? thread : 0, line = t / D, i = t - line * D, lane = threadIdx.x & 31; /* others do the same, for nobody */
-  const int                  width = 1 << g.edge[0], height = 1 << g.edge[1], a = line & (width - 1), b = line >> g.edge[0];
-  const int                  v = o.tile.v + a, w = o.tile.w + b, row = line_row(g, v, w), slots = o.z.slots, ring_row = o.z.row, steps = g.steps;
-  const unsigned             points = (unsigned)g.points[0];
-  const int                  cell   = o.cell(down ? width - 1 - a : a, down ? height - 1 - b : b) * (D * R);
-  const int                  near = o.near, far = m.points - near, left = o.s.nrhs - o.group * R; /* right-hand sides of this group */
-  const bool                 stores   = !second || (m.exported >> line & 1);                      /* the second solve reads all */
-  const unsigned             full_bar = fixed_address(o.bars->full), got_bar = fixed_address(o.bars->got), done_bar = fixed_address(o.bars->done);
-  /* the unknown of step 0, from which on rows are `stride` apart */
-  const long long late   = row < 0 || !mine ? INT_MAX / 2 : turned(m, lane_at(g, v, w)).late;
-  const long long first  = ((long long)row + (down ? g.points[0] - 1 + late : -late) * g.stride[0]) * D + i;
-  const long long stride = (down ? -g.stride[0] : g.stride[0]) * D, tile = o.at(o.tile.number, 0), group = (long long)o.group * R;
-  const long long last  = tile + (long long)(steps - 1) * WIDE;
-  const int       turn  = second ? -WIDE * R : WIDE * R;
-  const bool      fills = mine && o.s.next != nullptr;
-  /* who writes no solution, or fills nothing, goes along x, and does not look */
-  double *x = (double *)o.s.x + (tile + t) * R, *out = (double *)(finishes ? o.s.out : o.s.x) + group * (long long)o.s.ldout + first;
-  double *next = (double *)(o.s.next ? o.s.next : o.s.x) + ((second ? last : tile) + t) * R;
-  /* the right-hand sides that are asked for next, and how far they are from step to step, and from each other */
-  const double   *from      = (const double *)o.s.b + (second ? (last + t) * R : group * (long long)o.s.ldb + first);
-  const long long from_step = second ? turn : stride, from_next = second ? 1 : (long long)o.s.ldb;
-  double *const   rhs = o.rhs + t * R;
-  int             on = -(int)late, own = m.height * ring_row + cell + i * R, there[NEAR], end[NEAR]; /* of the near entries in the ring */
+  constexpr int              WIDE = D << LG, BLOCK = D * WIDE, PARTS = groups_of(FAR) + 1;
+  const SyncILUDeviceStruct &m = o.m;
+  const Unknown<D, LG>       x(o, thread);
+  const int                  lane = threadIdx.x & 31, slots = o.z.slots, ring_row = o.z.row, steps = m.g.steps, near = o.near, far = m.points - near;
+  const unsigned             points = (unsigned)m.g.points[0];
+  int    on = -x.late(o), own     = m.height * ring_row + x.cell * (D * R) + x.i * R, there[NEAR], end[NEAR]; /* of the near entries in the ring */
+  double rest[R], direct[NEAR][D] = {};
+  Turns  full(o.bars->full, o.stages), done(o.bars->done, o.stages), got(o.bars->got, slots), summed(o.bars->summed, 2);
 
 #pragma unroll
   for (int k = 0; k < NEAR; k++) {
     const int e = near ? far + (k < near ? k : 0) : 0; /* there are fewer: zeros times what is there anyway */
 
-    end[k]   = slots * ring_row + cell + (near ? m.one.cell[e] * (D * R) : 0);
+    end[k]   = slots * ring_row + x.cell * (D * R) + (near ? m.one.cell[e] * (D * R) : 0);
     there[k] = end[k] + (m.height - (near ? 1 : 0) - slots) * ring_row;
   }
-  auto ask = [&](int u, int at) { /* for the right-hand side of a step; at: of the step, among the points of the line */
-                                  const bool    asked = u < steps && (unsigned)at < points && mine;
-                                  double *const to    = rhs + (u & (SLOTS - 1)) * (WIDE * R);
+  /* The coefficients of the near entries of a step, and what is left of its right-hand side. */
+  auto prepare = [&](int u) {
+    const double *const d = o.coefs + full.k * o.z.coefs + x.t + far * BLOCK, *const sums = o.sums + ((u & 1) * PARTS * WIDE + x.t) * R;
 
-#pragma unroll
-                                  for (int r = 0; r < R; r++) copy_if(asked && (second || R == 1 || r < left), to + r, from + r * from_next);
-                                  commit_copies();
-                                  from += from_step;
-  };
-  auto subtract = [&](const double *y, const double(&coef)[D], double(&sum)[R]) { /* the product with a row of a block */
-                                                                                  double value[D][R];
-
-#pragma unroll
-                                                                                  for (int n = 0; n < D; n++) get<R>(y + n * R, value[n]);
-#pragma unroll
-                                                                                  for (int n = 0; n < D; n++) {
-#pragma unroll
-                                                                                    for (int r = 0; r < R; r++) sum[r] -= coef[n] * value[n][r];
-                                                                                  }
-  };
-  /* All of a step but for the near entries: what is left of its right-hand side, and their coefficients. */
-  auto prepare = [&](int u, int stage, int slot, double(&rest)[R], double(&direct)[NEAR][D]) {
-    const double *const coef = o.coefs + stage * o.z.coefs + t, *const c = coef + m.points * BLOCK, *const d = coef + far * BLOCK;
-    const double *const b = o.rhs + ((u & (SLOTS - 1)) * WIDE + line * D) * R;
-    double              odd[R];
-
-#pragma unroll
-    for (int r = 0; r < R; r++) rest[r] = odd[r] = 0.0;
-#pragma unroll
-    for (int n = 0; n < D; n++) {
-      double value[R];
-
-      get<R>(b + n * R, value);
-#pragma unroll
-      for (int r = 0; r < R; r++) rest[r] += c[n * WIDE] * value[r];
-    }
-#pragma unroll
-    for (int k = 0; k < FAR; k++) {
-      if (!EXACT && k >= far) break;
-      const int back = slot - m.before[k];
-      double    row[D];
-
-#pragma unroll
-      for (int n = 0; n < D; n++) row[n] = coef[k * BLOCK + n * WIDE];
-      if (k % 2) subtract(o.ring + (back < 0 ? back + slots : back) * ring_row + cell + m.one.cell[k] * (D * R), row, rest);
-      else subtract(o.ring + (back < 0 ? back + slots : back) * ring_row + cell + m.one.cell[k] * (D * R), row, odd);
-    }
+    full.wait();
 #pragma unroll
     for (int k = 0; k < NEAR; k++) {
       if (k >= near) break;
 #pragma unroll
       for (int n = 0; n < D; n++) direct[k][n] = d[k * BLOCK + n * WIDE];
     }
+    summed.wait();
+    get<R>(sums, rest);
 #pragma unroll
-    for (int r = 0; r < R; r++) rest[r] += odd[r];
+    for (int p = 1; p < PARTS; p++) {
+      double part[R];
+
+      get<R>(sums + p * WIDE * R, part);
+#pragma unroll
+      for (int r = 0; r < R; r++) rest[r] += part[r];
+    }
   };
 
-  double rest[R], direct[NEAR][D] = {};
-  int    stage = 0, parity = 0, slot = m.height, got = 0; /* got: parity of its barrier */
-  for (int u = 0; u < AHEAD; u++) ask(u, on + u);         /* where there is no point nobody brings one, and what is computed is not used */
-  wait_copies<AHEAD - 2>();
-  __syncwarp();
-  if (lane == 0) barrier_arrive(&o.bars->begun); /* the right-hand sides of the first two steps are there */
-  for (int n = 0; n < m.height; n++) barrier_wait(&o.bars->got[n], 0);
-  barrier_wait(&o.bars->full[0], 0);
-  barrier_wait(&o.bars->begun, 0);
-  prepare(0, 0, slot, rest, direct);
+  prepare(0);
+  for (int n = 0; n < m.height; n++) got.wait();
   for (int u = 0; u < steps; u++, on++) {
     const bool here = (unsigned)on < points;
-    double     part[NEAR][R], y[R];
+    double     part[NEAR][R];
 
 #pragma unroll
     for (int k = 0; k < NEAR; k++) {
 #pragma unroll
       for (int r = 0; r < R; r++) part[k][r] = k ? 0.0 : rest[r];
-      subtract(o.ring + there[k], direct[k], part[k]);
+      subtract<D, R>(o.ring + there[k], direct[k], part[k]);
       there[k] += ring_row;
       there[k] -= there[k] >= end[k] ? slots * ring_row : 0;
     }
 #pragma unroll
     for (int r = 0; r < R; r++) {
-      y[r] = part[0][r] + (part[1][r] + part[2][r]);
-      y[r] = here ? y[r] : 0.0;
-      if (mine) o.ring[own + r] = y[r];
-    }
-    wait_copies<AHEAD - 3>(); /* what is needed two steps later has come, and others see it after this step */
-    __syncwarp();
-    if (lane == 0) barrier_arrive(done_bar + stage * (int)sizeof(Barrier));
-    const int over = stage, its = parity, before = slot;
+      const double y = part[0][r] + (part[1][r] + part[2][r]);
 
+      if (x.mine) o.ring[own + r] = here ? y : 0.0;
+    }
+    __syncwarp(); /* what all lanes have found is behind the arrival of one */
+    if (lane == 0) barrier_arrive(done.at());
     own += ring_row;
-    if (++stage == o.stages) {
-      stage = 0;
-      parity ^= 1;
+    if (own >= slots * ring_row) own -= slots * ring_row;
+    if (u + 1 == steps) break;
+    prepare(u + 1);
+    got.wait();
+    if (WIDE > 32) {
+      while (!barrier_test(done.at(), done.parity)) { } /* soon */
     }
-    if (++slot == slots) {
-      slot = 0;
-      own -= slots * ring_row;
+    done.next();
+  }
+}
+
+/*
+   Sums up what every so many of the entries that reach back further than to the step before come to: of a step once the
+   one before the last one is over.
+*/
+template <int D, int R, int FAR, int LG>
+__device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
+{
+  constexpr int              GROUPS = FAR ? groups_of(FAR) : 1, MOST = FAR ? (FAR + GROUPS - 1) / GROUPS : 1, WIDE = D << LG, BLOCK = D * WIDE;
+  const SyncILUDeviceStruct &m = o.m;
+  const Unknown<D, LG>       x(o, thread);
+  const int                  lane = threadIdx.x & 31, slots = o.z.slots, ring_row = o.z.row, steps = m.g.steps, far = m.points - o.near;
+  int                        there[MOST], end[MOST], place[MOST];
+  Turns                      full(o.bars->full, o.stages), done(o.bars->done, o.stages), got(o.bars->got, slots);
+
+  /* who has fewer entries takes the last one again, times zero: branches would have the others wait for each other */
+#pragma unroll
+  for (int j = 0; j < MOST; j++) {
+    const int e = min(group + j * GROUPS, max(far, 1) - 1);
+
+    place[j] = x.t + e * BLOCK;
+    end[j]   = slots * ring_row + (x.cell + m.one.cell[e]) * (D * R);
+    there[j] = end[j] + (m.height - m.before[e] - slots) * ring_row;
+  }
+  for (int n = 0; n < m.height - 2; n++) got.wait();
+  for (int u = 0; u < steps; u++) {
+    const double *const coef = o.coefs + full.k * o.z.coefs;
+    double              sum[2][R];
+
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[0][r] = sum[1][r] = 0.0;
+    full.wait();
+    got.wait();
+    if (u >= 2) done.wait();
+#pragma unroll
+    for (int j = 0; j < MOST; j++) {
+      double row[D];
+
+      if (!far) break; /* what a near entry needs may not be there yet */
+#pragma unroll
+      for (int n = 0; n < D; n++) row[n] = group + j * GROUPS < far ? coef[place[j] + n * WIDE] : 0.0;
+      subtract<D, R>(o.ring + there[j], row, sum[j % 2]);
+      there[j] += ring_row;
+      there[j] -= there[j] >= end[j] ? slots * ring_row : 0;
     }
-    /* who asks waits for the answer: asked for before it is needed */
-    const bool full = barrier_test(full_bar + stage * (int)sizeof(Barrier), parity), others = barrier_test(got_bar + before * (int)sizeof(Barrier), got);
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      if (x.mine) o.sums[(((u & 1) * (GROUPS + 1) + 1 + group) * WIDE + x.t) * R + r] = sum[0][r] + sum[1][r];
+    __syncwarp(); /* the sums of all lanes are behind the arrival of one */
+    if (lane == 0) barrier_arrive(o.bars->summed + (u & 1));
+  }
+}
+
+/* Where the numbers of a line are, from step to step: in x, in turn, and in the matrix' numbering. */
+template <int D, int R, int LG>
+struct Along {
+  long long first, stride; /* the unknown of step 0, from which on rows are `stride` apart */
+  long long tile, last, group;
+  int       turn; /* of the numbers of the other solve */
+
+  __device__ __forceinline__ Along(const Place &o, const Unknown<D, LG> &x, bool second)
+  {
+    const SyncILULines &g    = o.m.g;
+    const long long     late = x.late(o);
+
+    first  = ((long long)x.row + (o.m.down ? g.points[0] - 1 + late : -late) * g.stride[0]) * D + x.i;
+    stride = (o.m.down ? -g.stride[0] : g.stride[0]) * D;
+    tile   = o.at(o.tile.number, 0);
+    last   = tile + (long long)(g.steps - 1) * (D << LG);
+    group  = (long long)o.group * R;
+    turn   = second ? -(D << LG) * R : (D << LG) * R;
+  }
+};
+
+/* Brings right-hand sides, and multiplies them with the inverse of the triangle on the diagonal. */
+template <int D, int R, int FAR, int LG>
+__device__ __forceinline__ void bring_lines(const Place &o, int thread)
+{
+  constexpr int              SLOTS = Ahead<R>::SLOTS, AHEAD = Ahead<R>::STEPS, WIDE = D << LG, BLOCK = D * WIDE, PARTS = groups_of(FAR) + 1;
+  const SyncILUDeviceStruct &m = o.m;
+  const Unknown<D, LG>       x(o, thread);
+  const bool                 second = !o.s.ldb;
+  const Along<D, R, LG>      along(o, x, second);
+  const int                  lane = threadIdx.x & 31, steps = m.g.steps, late = x.late(o);
+  const int                  left   = o.s.nrhs - o.group * R; /* right-hand sides of this group */
+  const unsigned             points = (unsigned)m.g.points[0];
+  /* the right-hand sides that are asked for next, and how far they are from step to step, and from each other */
+  const double   *from      = (const double *)o.s.b + (second ? (along.last + x.t) * R : along.group * (long long)o.s.ldb + along.first);
+  const long long from_step = second ? along.turn : along.stride, from_next = second ? 1 : (long long)o.s.ldb;
+  double *const   rhs = o.rhs + x.t * R;
+  Turns           full(o.bars->full, o.stages), done(o.bars->done, o.stages);
+
+  auto ask = [&](int u) { /* for the right-hand side of a step */
+                          const bool    asked = u < steps && (unsigned)(u - late) < points && x.mine;
+                          double *const to    = rhs + (u & (SLOTS - 1)) * (WIDE * R);
+
+#pragma unroll
+                          for (int r = 0; r < R; r++) copy_if(asked && (second || R == 1 || r < left), to + r, from + r * from_next);
+                          commit_copies();
+                          from += from_step;
+  };
+  for (int u = 0; u < AHEAD; u++) ask(u); /* where there is no point nobody brings one, and what is computed is not used */
+  wait_copies<AHEAD - 2>();
+  __syncwarp();
+  if (lane == 0) barrier_arrive(&o.bars->begun); /* the right-hand sides of the first two steps are there */
+  barrier_wait(&o.bars->begun, 0);
+  for (int u = 0; u < steps; u++) {
+    const double *const c = o.coefs + full.k * o.z.coefs + m.points * BLOCK + x.t, *const b = o.rhs + ((u & (SLOTS - 1)) * WIDE + x.line * D) * R;
+    double sum[R];
+
+    full.wait();
+    if (u >= 2) done.wait();
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] = 0.0;
+#pragma unroll
+    for (int n = 0; n < D; n++) {
+      double value[R];
+
+      get<R>(b + n * R, value);
+#pragma unroll
+      for (int r = 0; r < R; r++) sum[r] += c[n * WIDE] * value[r];
+    }
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      if (x.mine) o.sums[((u & 1) * PARTS * WIDE + x.t) * R + r] = sum[r];
+    wait_copies<AHEAD - 3>(); /* what is needed two steps later has come, and others see it once this step is over */
+    __syncwarp();
+    if (lane == 0) barrier_arrive(o.bars->summed + (u & 1));
+    ask(u + AHEAD);
+  }
+}
+
+/* Publishes what is found. */
+template <int D, int R, int LG>
+__device__ __forceinline__ void publish_lines(const Place &o, int thread)
+{
+  constexpr int         WIDE = D << LG;
+  const Unknown<D, LG>  x(o, thread);
+  const bool            second = !o.s.ldb, finishes = o.s.out != nullptr, fills = x.mine && o.s.next != nullptr;
+  const bool            stores = !second || (o.m.exported >> x.line & 1); /* the second solve reads all */
+  const Along<D, R, LG> along(o, x, second);
+  const int             lane = threadIdx.x & 31, slots = o.z.slots, ring_row = o.z.row, steps = o.m.g.steps, late = x.late(o);
+  const int             left   = o.s.nrhs - o.group * R; /* right-hand sides of this group */
+  const unsigned        points = (unsigned)o.m.g.points[0];
+  /* who writes no solution, or fills nothing, goes along x, and does not look */
+  double *to = (double *)o.s.x + (along.tile + x.t) * R, *out = (double *)(finishes ? o.s.out : o.s.x) + along.group * (long long)o.s.ldout + along.first;
+  double *next = (double *)(o.s.next ? o.s.next : o.s.x) + ((second ? along.last : along.tile) + x.t) * R;
+  int     own  = o.m.height * ring_row + x.cell * (D * R) + x.i * R;
+  Turns   done(o.bars->done, o.stages);
+
+  for (int u = 0; u < steps; u++) {
+    const bool     here      = (unsigned)(u - late) < points;
+    Barrier *const published = o.bars->published + done.k;
+    double         y[R];
+
+    done.wait();
+    get<R>(o.ring + own, y);
 #pragma unroll
     for (int r = 0; r < R; r++) {
-      store_relaxed_if(here && stores, x + r, clean(y[r]));
+      store_relaxed_if(here && stores, to + r, clean(y[r]));
       if (finishes && here && (R == 1 || r < left)) out[r * (long long)o.s.ldout] = y[r];
       /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
       if (fills) poison(next[r]);
     }
-    x += WIDE * R;
-    out += stride;
-    next += turn;
-    ask(u + AHEAD, on + AHEAD);
-    if (u + 1 < steps) {
-      if (!full) barrier_wait(full_bar + stage * (int)sizeof(Barrier), parity);
-      prepare(u + 1, stage, slot, rest, direct);
-      if (!others) barrier_wait(got_bar + before * (int)sizeof(Barrier), got);
-    }
-    if (!slot) got ^= 1;
-    while (WIDE > 32 && !barrier_test(done_bar + over * (int)sizeof(Barrier), its)) { } /* soon */
+    /* coefficients of later steps wait for this, so that none takes the place in the ring, or ends a phase that is waited for here */
+    __syncwarp();
+    if (lane == 0) barrier_arrive(published);
+    to += WIDE * R;
+    out += along.stride;
+    next += along.turn;
+    own += ring_row;
+    if (own >= slots * ring_row) own -= slots * ring_row;
   }
 }
 
 template <int D, int R, int FAR, int LG>
-__global__ void __launch_bounds__(32 * MOST_WARPS) struct_blocks_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, int near, int groups, int stages)
+__global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 : 2)
+  struct_blocks_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, int near, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) double shared[];
   __shared__ Barriers                    bars;
-  const Sizes                            z = Sizes::of<D, R>(m, stages);
+  const Sizes                            z = Sizes::of<D, R, FAR>(m, stages);
   double *const ring = shared + (size_t)stages * z.coefs, *const rhs = ring + (size_t)z.slots * z.row;
-  Beside *const lines = (Beside *)(rhs + (size_t)Ahead<R>::SLOTS * z.rhs);
+  double *const sums  = rhs + (size_t)Ahead<R>::SLOTS * z.rhs;
+  Beside *const lines = (Beside *)(sums + 2 * (size_t)z.parts * z.rhs);
 
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);
@@ -389,21 +563,26 @@ __global__ void __launch_bounds__(32 * MOST_WARPS) struct_blocks_kernel(SyncILUD
     for (int k = 0; k < stages; k++) {
       barrier_begin(&bars.full[k], 1);
       barrier_begin(&bars.done[k], z.warps);
+      barrier_begin(&bars.published[k], z.warps);
     }
     for (int k = 0; k < z.slots; k++) barrier_begin(&bars.got[k], 1);
+    for (int k = 0; k < 2; k++) barrier_begin(&bars.summed[k], z.warps * z.parts);
     barrier_begin(&bars.begun, z.warps);
   }
   for (int k = threadIdx.x; k < z.slots * z.row; k += blockDim.x) ring[k] = 0.0;
   fence_copies();
   __syncthreads(); /* ticket and barriers are there */
   const int   place = (int)(bars.ticket / groups);
-  const Place o     = {m, near, s, z, tile_of(m.g, m.one.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, lines, &bars};
+  const Place o     = {m, near, s, z, tile_of(m.g, m.one.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
   for (int k = threadIdx.x; k < m.one.lines; k += blockDim.x) lines[k] = beside(o, k);
   __syncthreads(); /* the lines beside are there for all warps that fetch */
-  const int warp = threadIdx.x >> 5;
-  if (warp < z.warps) compute<D, R, FAR, LG>(o, threadIdx.x);
-  else if (warp == z.warps) carry(o);
-  else fetch<D, R>(o, warp - z.warps - 1, (int)(blockDim.x >> 5) - z.warps - 1);
+  const int warp = threadIdx.x >> 5, role = warp / z.warps, thread = (int)threadIdx.x - role * z.warps * 32, working = z.warps * roles_of(FAR);
+  if (role == 0) solve_lines<D, R, FAR, LG>(o, thread);
+  else if (role == 1) publish_lines<D, R, LG>(o, thread);
+  else if (role == 2) bring_lines<D, R, FAR, LG>(o, thread);
+  else if (warp < working) sum_far<D, R, FAR, LG>(o, thread, role - 3);
+  else if (warp == working) carry(o);
+  else fetch<D, R>(o, warp - working - 1, (int)(blockDim.x >> 5) - working - 1);
 #endif
 }
 
@@ -417,19 +596,19 @@ cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
   most -= 2048; /* for the barriers */
-  auto bytes  = [&](int stages) { return Sizes::of<D, R>(q.m, stages).bytes(stages, Ahead<R>::SLOTS); };
+  auto bytes  = [&](int stages) { return Sizes::of<D, R, FAR>(q.m, stages).bytes(stages, Ahead<R>::SLOTS); };
   int  stages = MOST_STAGES;
   /* two blocks a multiprocessor, if they have some steps each */
   while (stages >= SHARED_STAGES && bytes(stages) > (size_t)most / 2) stages--;
   if (stages < SHARED_STAGES) stages = MOST_STAGES;
   while (stages >= LEAST_STAGES && bytes(stages) > (size_t)most) stages--;
-  const Sizes z = Sizes::of<D, R>(q.m, stages);
+  const Sizes z = Sizes::of<D, R, FAR>(q.m, stages);
   if (fits) {
     cudaFuncAttributes attributes = {};
 
     err = cudaFuncGetAttributes(&attributes, struct_blocks_kernel<D, R, FAR, LG>);
     /* compiled for a device that has no such copies, the kernel does nothing */
-    *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages >= LEAST_STAGES && z.warps + 1 + FETCHERS <= MOST_WARPS;
+    *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages >= LEAST_STAGES;
     if (err != cudaSuccess) (void)cudaGetLastError();
     if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
     /* the kernel has one limit, and other matrices may need more of it than this one */
@@ -437,7 +616,7 @@ cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve 
   }
   const int groups = (s->nrhs + R - 1) / R, fetchers = stages < FETCHERS ? stages : FETCHERS;
   struct_blocks_kernel<D, R, FAR, LG>
-    <<<(unsigned)(q.m.g.tiles * groups), 32 * (z.warps + 1 + fetchers), bytes(stages), stream>>>(q.m, *s, q.near, groups, stages);
+    <<<(unsigned)(q.m.g.tiles * groups), 32 * (z.warps * roles_of(FAR) + 1 + fetchers), bytes(stages), stream>>>(q.m, *s, q.near, groups, stages);
   return cudaGetLastError();
 }
 
@@ -464,79 +643,213 @@ cudaError_t of_size(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve
   return launch<D, R, SYNCILU_STRUCT_MOST - 1, SMALL>(q, s, fits, stream);
 }
 
-/* Solves with the triangle of a block on the diagonal for a column, in place. */
-template <typename V, int D>
-__device__ __forceinline__ void solve_column(const SyncILUDeviceStruct &m, const V *__restrict__ block, int width, const V *__restrict__ d, V (&x)[D])
-{
-  auto entry = [&](int i, int j) { return m.transposed ? block[(size_t)j * width + i] : block[(size_t)i * width + j]; };
+/*
+   A column of the blocks of a point, a thread each: neighbours in memory on the pattern of the rows, from block to block,
+   and in storage, from line to line.
+*/
+struct Column {
+  int      point, column, at[3]; /* point -1: there is none */
+  int      begin, diag, entries; /* of the point, among the entries of all */
+  unsigned mask;                 /* of the points of the stencil, those it has */
+  size_t   number;               /* of the first block in storage */
+};
 
-  if (m.down) {
+template <int D>
+__device__ __forceinline__ Column column_of(const SyncILUDeviceStructBlocks &q)
+{
+  const SyncILUDeviceStruct &m       = q.m;
+  const SyncILULines        &g       = m.g;
+  const int                  lines   = SyncILUStructBlocksLines(&g);
+  const long long            step_of = global_thread() / D / lines;
+  const int                  line = (int)(global_thread() / D % lines), tile = (int)(step_of / g.steps), step = (int)(step_of - (long long)tile * g.steps);
+  Column                     c = {};
+
+  c.point  = -1;
+  c.column = (int)(global_thread() % D);
+  if (tile >= g.tiles) return c;
+  const Tile t = tile_of(g, tile);
+  const int  v = t.v + (line & ((1 << g.edge[0]) - 1)), w = t.w + (line >> g.edge[0]), row = line_row(g, v, w);
+  c.at[0] = step - lane_at(g, v, w).late;
+  c.at[1] = v - g.skew * w;
+  c.at[2] = w;
+  if (row < 0 || (unsigned)c.at[0] >= (unsigned)g.points[0]) return c;
+  c.point   = row + c.at[0] * g.stride[0];
+  c.begin   = q.inodes.pattern.ptr[c.point];
+  c.diag    = q.inodes.pattern.diag[c.point];
+  c.entries = q.inodes.pattern.ptr[c.point + 1] - c.begin;
+  if (!m.transposed) c.mask = points_of(m, c.point, c.at);
+  c.number = ((size_t)tile * g.steps + (m.down ? g.steps - 1 - step : step)) * SyncILUStructBlocksStep(&g, m.points, D) + ((size_t)c.column * lines + line) * D;
+  return c;
+}
+
+/* From block to block in storage. */
+template <int D>
+__device__ __forceinline__ size_t block_numbers(const SyncILUDeviceStructBlocks &q)
+{
+  return (size_t)SyncILUStructBlocksLines(&q.m.g) * (D * D);
+}
+
+/*
+   Where that column of entry e begins on the pattern of the rows, whose rows are `width` apart there; of a transpose it
+   is a row there. False: the point has no such entry.
+*/
+template <int D>
+__device__ __forceinline__ bool find_entry(const SyncILUDeviceStructBlocks &q, const Column &c, int e, size_t *first, int *width)
+{
+  const SyncILUDeviceStruct  &m = q.m;
+  const SyncILUDevicePattern &p = q.inodes.pattern;
+  const int                   k = m.at[e];
+
+  if (!m.transposed) {
+    if (!(c.mask >> k & 1)) return false;
+    /* the entries of L are those before the diagonal, and those of U behind it */
+    const int entry = (m.down ? c.diag + 1 - c.begin : 0) + __popc(c.mask & ((1u << k) - 1));
+    *width          = c.entries * D;
+    *first          = (size_t)c.begin * (D * D) + (size_t)entry * D + c.column;
+    return true;
+  }
+  const int there[3] = {c.at[0] - m.point[k][0], c.at[1] - m.point[k][1], c.at[2] - m.point[k][2]};
+  if (!inside(m.g.points, there, 0, 0, 0)) return false;
+  const int      from = c.point - point_distance(m, k);
+  const unsigned mask = points_of(m, from, there);
+  if (!(mask >> k & 1)) return false;
+  const int entry = (m.down ? 0 : p.diag[from] + 1 - p.ptr[from]) + __popc(mask & ((1u << k) - 1));
+  *width          = (p.ptr[from + 1] - p.ptr[from]) * D;
+  *first          = (size_t)p.ptr[from] * (D * D) + (size_t)entry * D + (size_t)c.column * *width;
+  return true;
+}
+
+/* Of a pair of unknowns, the number of a triangle that both have beside its diagonal. */
+__host__ __device__ constexpr int pair_of(int i, int j)
+{
+  return i > j ? i * (i - 1) / 2 + j : j * (j - 1) / 2 + i;
+}
+
+/* The triangle T of a point. */
+template <typename V, int D>
+struct Triangle {
+  static constexpr int PAIRS = SyncILUStructBlocksPairs(D);
+  V                    beside[PAIRS], d[D];
+
+  /* Solves with it, or multiplies by it, in place. */
+  __device__ __forceinline__ void solve(const SyncILUDeviceStruct &m, V (&x)[D]) const
+  {
 #pragma unroll
-    for (int i = D - 1; i >= 0; i--) {
+    for (int n = 0; n < D; n++) {
+      const int i = n;
+
+      if (m.down) break;
 #pragma unroll
-      for (int j = i + 1; j < D; j++) x[i] -= entry(i, j) * x[j];
+      for (int j = 0; j < i; j++) x[i] -= beside[pair_of(i, j)] * x[j];
       if (m.scaled) x[i] /= d[i];
     }
-  } else {
 #pragma unroll
-    for (int i = 0; i < D; i++) {
+    for (int i = D - 1; i >= 0; i--) {
+      if (!m.down) break;
 #pragma unroll
-      for (int j = 0; j < i; j++) x[i] -= entry(i, j) * x[j];
+      for (int j = i + 1; j < D; j++) x[i] -= beside[pair_of(i, j)] * x[j];
       if (m.scaled) x[i] /= d[i];
     }
   }
-}
+  __device__ __forceinline__ void multiply(const SyncILUDeviceStruct &m, V (&x)[D]) const
+  {
+    V y[D];
 
-/* A thread a column of a block; those of a block are neighbours. */
+#pragma unroll
+    for (int i = 0; i < D; i++) {
+      y[i] = m.scaled ? d[i] * x[i] : x[i];
+#pragma unroll
+      for (int j = 0; j < D; j++)
+        if (j != i && (j > i) == (bool)m.down) y[i] += beside[pair_of(i, j)] * x[j];
+    }
+#pragma unroll
+    for (int i = 0; i < D; i++) x[i] = y[i];
+  }
+};
+
 template <typename V, int D>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDeviceStructBlocks q, const V *__restrict__ crout, const V *__restrict__ pivot)
 {
-  const SyncILUDeviceStruct  &m     = q.m;
-  const SyncILULines         &g     = m.g;
-  const SyncILUDevicePattern &p     = q.inodes.pattern;
-  const int                   lines = SyncILUStructBlocksLines(&g), column = (int)(global_thread() % D);
-  const long long             block = global_thread() / D, step_of = block / lines / (m.points + 1);
-  const int                   line = (int)(block % lines), e = (int)(block / lines % (m.points + 1)), tile = (int)(step_of / g.steps);
-  const int                   step = (int)(step_of - (long long)tile * g.steps);
+  const SyncILUDeviceStruct &m = q.m;
+  const Column               c = column_of<D>(q);
 
-  if (tile >= g.tiles) return;
-  const Tile t = tile_of(g, tile);
-  const int  v = t.v + (line & ((1 << g.edge[0]) - 1)), w = t.w + (line >> g.edge[0]), row = line_row(g, v, w);
-  const int  at[3] = {step - lane_at(g, v, w).late, v - g.skew * w, w};
-  if (row < 0 || (unsigned)at[0] >= (unsigned)g.points[0]) return;
-  const int point = row + at[0] * g.stride[0], begin = p.ptr[point], width = (p.ptr[point + 1] - begin) * D;
-  V         x[D];
-  if (e == m.points) {
+  if (c.point < 0) return;
+  const int      width = c.entries * D;
+  const V *const block = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D;
+  V *const       to    = (V *)m.val + c.number;
+  Triangle<V, D> t;
+  V              x[D];
 #pragma unroll
-    for (int i = 0; i < D; i++) x[i] = i == column ? V(1) : V(0);
-  } else {
-    const int k = m.at[e], there[3] = {at[0] - m.point[k][0], at[1] - m.point[k][1], at[2] - m.point[k][2]};
+  for (int i = 0; i < D; i++) {
+    t.d[i] = m.scaled ? pivot[(size_t)c.point * D + i] : V(1);
+    x[i]   = i == c.column ? V(1) : V(0);
+#pragma unroll
+    for (int j = 0; j < i; j++) { /* of L as a transpose has it, of U likewise */
+      const bool upper = m.down != m.transposed;
 
-    if (m.transposed && !inside(g.points, there, 0, 0, 0)) return;
-    const int      from = m.transposed ? point - point_distance(m, k) : point;
-    const unsigned mask = points_of(m, from, m.transposed ? there : at);
-    if (!(mask >> k & 1)) return;
-    /* the entries of L are those before the diagonal, and those of U behind it */
-    const int first = m.down != m.transposed ? p.diag[from] + 1 : p.ptr[from], entry = first + __popc(mask & ((1u << k) - 1)) - p.ptr[from];
-    const int wide = (p.ptr[from + 1] - p.ptr[from]) * D;
-    const V  *rows = crout + (size_t)p.ptr[from] * (D * D) + (size_t)entry * D;
-#pragma unroll
-    for (int i = 0; i < D; i++) x[i] = m.transposed ? rows[(size_t)column * wide + i] : rows[(size_t)i * wide + column];
+      t.beside[pair_of(i, j)] = block[(size_t)(upper ? j : i) * width + (upper ? i : j)];
+      if (q.triangle && c.column == 0) ((V *)q.triangle)[(size_t)c.point * Triangle<V, D>::PAIRS + pair_of(i, j)] = t.beside[pair_of(i, j)];
+    }
   }
-  solve_column<V, D>(m, crout + (size_t)begin * (D * D) + (size_t)(p.diag[point] - begin) * D, width, pivot + (size_t)point * D, x);
-  V *const to = (V *)m.val + ((size_t)tile * g.steps + (m.down ? g.steps - 1 - step : step)) * SyncILUStructBlocksStep(&g, m.points, D) +
-                ((size_t)(e * D + column) * lines + line) * D;
+  t.solve(m, x);
 #pragma unroll
-  for (int i = 0; i < D; i++) to[i] = x[i];
+  for (int i = 0; i < D; i++) to[m.points * block_numbers<D>(q) + i] = x[i];
+  for (int e = 0; e < m.points; e++) {
+    size_t first;
+    int    wide;
+
+    if (!find_entry<D>(q, c, e, &first, &wide)) continue;
+#pragma unroll
+    for (int i = 0; i < D; i++) x[i] = crout[first + (m.transposed ? (size_t)i : (size_t)i * wide)];
+    t.solve(m, x);
+#pragma unroll
+    for (int i = 0; i < D; i++) to[e * block_numbers<D>(q) + i] = x[i];
+  }
+}
+
+/* The way back, of a triangle that is no transpose: A = T times the coefficients. */
+template <typename V, int D>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDeviceStructBlocks q, const V *__restrict__ pivot, V *__restrict__ crout)
+{
+  const SyncILUDeviceStruct &m = q.m;
+  const Column               c = column_of<D>(q);
+
+  if (c.point < 0) return;
+  const int      width = c.entries * D;
+  const V *const from  = (const V *)m.val + c.number;
+  V *const       block = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D;
+  Triangle<V, D> t;
+#pragma unroll
+  for (int i = 0; i < D; i++) {
+    t.d[i] = m.scaled ? pivot[(size_t)c.point * D + i] : V(1);
+#pragma unroll
+    for (int j = 0; j < i; j++) {
+      t.beside[pair_of(i, j)] = ((const V *)q.triangle)[(size_t)c.point * Triangle<V, D>::PAIRS + pair_of(i, j)];
+      if (c.column == 0) block[(size_t)(m.down ? j : i) * width + (m.down ? i : j)] = t.beside[pair_of(i, j)];
+    }
+  }
+  for (int e = 0; e < m.points; e++) {
+    size_t first;
+    int    wide;
+    V      x[D];
+
+    if (!find_entry<D>(q, c, e, &first, &wide)) continue;
+#pragma unroll
+    for (int i = 0; i < D; i++) x[i] = from[e * block_numbers<D>(q) + i];
+    t.multiply(m, x);
+#pragma unroll
+    for (int i = 0; i < D; i++) crout[first + (size_t)i * wide] = x[i];
+  }
 }
 
 template <int D>
-cudaError_t values_of_size(const SyncILUDeviceStructBlocks &q, const void *crout, const void *d, cudaStream_t stream)
+cudaError_t values_of_size(const SyncILUDeviceStructBlocks &q, const void *crout, void *back, const void *d, cudaStream_t stream)
 {
   if constexpr (D > 2) {
-    if (q.inodes.size < D) return values_of_size<D - 1>(q, crout, d, stream);
+    if (q.inodes.size < D) return values_of_size<D - 1>(q, crout, back, d, stream);
   }
-  const long long threads = (long long)q.m.g.tiles * q.m.g.steps * SyncILUStructBlocksLines(&q.m.g) * (q.m.points + 1) * D;
+  const long long threads = (long long)q.m.g.tiles * q.m.g.steps * SyncILUStructBlocksLines(&q.m.g) * D;
+  if (back) LAUNCH((blocks_back_kernel<double, D>), threads, stream, q, (const double *)d, (double *)back);
   LAUNCH((blocks_values_kernel<double, D>), threads, stream, q, (const double *)crout, (const double *)d);
 }
 
@@ -553,7 +866,13 @@ cudaError_t SyncILUKernelStructBlocksFits(SyncILUDeviceStructBlocks q, int *fits
 cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType type, SyncILUDeviceStructBlocks q, const void *crout, const void *d, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  return values_of_size<SYNCILU_INODE_MOST>(q, crout, d, stream);
+  return values_of_size<SYNCILU_INODE_MOST>(q, crout, nullptr, d, stream);
+}
+
+cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, const void *d, void *crout, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  return values_of_size<SYNCILU_INODE_MOST>(q, nullptr, crout, d, stream);
 }
 
 cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, SyncILUDeviceSolve s, cudaStream_t stream)

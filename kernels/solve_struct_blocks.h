@@ -19,12 +19,25 @@ extern "C" {
    block e of line l. So x = inverse(T) b - sum of inverse(T) A x has no chain within a point.
 
    A step of a tile has a number of x for each line and unknown, in this order.
+
+   The numbers of T beside its diagonal are kept for the way back to W and U', where there is one.
 */
 typedef struct {
   SyncILUDeviceStruct m;
-  SyncILUDeviceInodes inodes; /* the points of the matrix; columns are not asked for */
-  int                 near;   /* entries of the level before, which are the last ones: 3 at most */
+  SyncILUDeviceInodes inodes;   /* the points of the matrix; columns are not asked for */
+  int                 near;     /* entries of the level before, which are the last ones: 3 at most */
+  void               *triangle; /* SyncILUStructBlocksPairs() for each point; NULL for a transpose */
 } SyncILUDeviceStructBlocks;
+
+/* Numbers of a triangle beside its diagonal. */
+#if defined(__cplusplus)
+constexpr
+#endif
+  SYNCILU_HOST_DEVICE static inline int
+  SyncILUStructBlocksPairs(int dof)
+{
+  return dof * (dof - 1) / 2;
+}
 
 /* The logarithm of the lines of a tile that there are kernels for: large tiles, and small ones for grids of few lines. */
 #if defined(__cplusplus)
@@ -52,6 +65,9 @@ extern cudaError_t SyncILUKernelStructBlocksFits(SyncILUDeviceStructBlocks, int 
 
 /* The coefficients of W and U' on the pattern of the rows, and of the pivots d; where no point or entry is, zeros stay. */
 extern cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType, SyncILUDeviceStructBlocks, const void *crout, const void *d, cudaStream_t);
+
+/* The way back: of L the entries of W, of U those of U', without the diagonal. */
+extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, const void *d, void *crout, cudaStream_t);
 
 /* As SyncILUKernelSolveStruct(), but for Eisenstat's trick. */
 extern cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, SyncILUDeviceSolve, cudaStream_t);

@@ -312,18 +312,23 @@
 */
 #define SYNCILU_STRUCT_FETCH      3
 #define SYNCILU_STRUCT_FETCH_MOST 2
-#define SYNCILU_STRUCT_CACHE (56 << 10)
+#define SYNCILU_STRUCT_CACHE      (56 << 10)
 
 /*
-   Points with several unknowns: nanoseconds from step to step of a tile, and those for each number that a lane reads in
-   it; and nanoseconds from level to level by inodes, of few unknowns and of many, from how many on. On an H200 a
-   step takes 0.43 us with 2 unknowns and 7 points, 0.46 with 4 and 5, 0.63 with 5 and 7, 1.1 with 3 and 27 and with 8 and 7.
+   Points with several unknowns: nanoseconds from step to step of a tile, and more of them for each unknown, where entries
+   are of the step before alone (up to so many), and where some reach back further; and nanoseconds from level to level by
+   inodes, of few unknowns and of many, from how many on. On an H200 a step takes 0.28 us with 2 unknowns and 7 points, 0.43
+   with 5, 0.42 with 2 and 25 or 27, 0.43 with 3, 0.51 with 4; by inodes a level takes 0.73 with 3 and 27, 0.98 with 2 and 27,
+   1.06 with 4, 1.25 with 5 and 7.
 */
-#define SYNCILU_STRUCT_BLOCKS_STEP   250.0
-#define SYNCILU_STRUCT_BLOCKS_NUMBER 22.0
-#define SYNCILU_STRUCT_BLOCKS_FEW    740.0
-#define SYNCILU_STRUCT_BLOCKS_MANY   1250.0
-#define SYNCILU_STRUCT_BLOCKS_FROM   5
+#define SYNCILU_STRUCT_BLOCKS_NEAR        3
+#define SYNCILU_STRUCT_BLOCKS_STEP        170.0
+#define SYNCILU_STRUCT_BLOCKS_UNKNOWN     52.0
+#define SYNCILU_STRUCT_BLOCKS_STEP_FAR    310.0
+#define SYNCILU_STRUCT_BLOCKS_UNKNOWN_FAR 50.0
+#define SYNCILU_STRUCT_BLOCKS_FEW         740.0
+#define SYNCILU_STRUCT_BLOCKS_MANY        1250.0
+#define SYNCILU_STRUCT_BLOCKS_FROM        5
 
 /* Warps of a block that factors along lines, each of which has two. */
 #define SYNCILU_STRUCT_FACTOR_WARPS 8

@@ -308,6 +308,56 @@ static PetscErrorCode TestPoints(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   What plan and factor of points hold: the values once, and not on the pattern, too. What is asked of the factor later
+   is made of them.
+*/
+static PetscErrorCode TestPointsMemory(void)
+{
+  const struct {
+    Shape  s;
+    double most; /* bytes over those of the matrix, which is on the host and counts, too */
+  } tests[] = {
+    {{{40, 8, 8}, 2, PETSC_FALSE, PETSC_FALSE}, 2.5},
+    {{{40, 8, 8}, 3, PETSC_FALSE, PETSC_FALSE}, 2.3},
+    {{{32, 8, 8}, 5, PETSC_FALSE, PETSC_FALSE}, 2.3}
+  };
+  PetscRandom rand;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); k++) {
+    DM                da;
+    Mat               A;
+    PC                pc;
+    PetscInt          n;
+    MatInfo           info;
+    SyncILUStatistics s;
+    double            matrix;
+
+    PetscCall(Create(PETSC_COMM_SELF, &tests[k].s, &da, &A));
+    PetscCall(GenerateValues(A, rand));
+    PetscCall(MatGetSize(A, &n, NULL));
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    matrix = 12.0 * info.nz_used + 4.0 * (double)n;
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+    PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_STRUCT));
+    PetscCall(PCSyncILUSetResidual(pc, PETSC_TRUE));
+    for (int time = 0; time < 2; time++) {
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCSyncILUGetStatistics(pc, &s));
+      CHECK(s.residual >= 0.0 && s.residual < 1e-14, "%zu, time %d: A - LU is %g of A", k, time, (double)s.residual);
+      CHECK((double)s.bytes < tests[k].most * matrix, "%zu, time %d: %g times the bytes of the matrix", k, time, (double)s.bytes / matrix);
+      PetscCall(GenerateValues(A, rand));
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Entries beside those of a 5-point stencil, at the ends of lines alone: the grid must be known. */
 static PetscErrorCode TestUnlike(void)
 {
@@ -501,6 +551,7 @@ int main(int argc, char **argv)
     if (device) {
       PetscCall(TestOrigins());
       PetscCall(TestPoints());
+      PetscCall(TestPointsMemory());
       PetscCall(TestUnlike());
       PetscCall(TestOtherDMs());
     }

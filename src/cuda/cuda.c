@@ -269,6 +269,7 @@ static PetscErrorCode Factorize(CUDA *d, SyncILUDevicePattern pattern, const Syn
   d->factor.generation = generation + 1;
   d->factor.d          = f->pivot;
   PlanCall((*f->ops->factor)(f, v, p, d->status, &d->factor));
+  if (plan->crout && d->factor.w.values.a == plan->crout && d->factor.u.values.a == plan->crout) plan->crout_generation = d->factor.generation;
   if (SyncILUPivotsRelative(p->type)) PlanCall(CompleteStatus(d, pattern, v, p));
   PetscCall(DeviceStatusRequest(plan->stream, d->status));
   /* goes on while the host reads the status */
@@ -336,7 +337,7 @@ static PetscErrorCode PrepareTransposes(CUDA *d)
     if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (d->triangle[PART_LT].generation == generation && d->triangle[PART_UT].generation == generation) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(CroutUpdate(d, &plan->memory));
+  PlanCall(CroutUpdate(d, &plan->scratch)); /* which they copy, unless they are kept */
   for (int k = PART_LT; k <= PART_UT; k++) PlanCall(TriangleUpdate(&d->triangle[k], &d->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -458,12 +459,19 @@ static PetscErrorCode Fingerprint_CUDA(SyncILUEngine e, const SyncILUCSR *A, Pet
 
 static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const SyncILUPivoting *piv, SyncILUStatus *status)
 {
-  Plan *plan = &((CUDA *)e->data)->plan;
-  int   before;
+  CUDA           *d     = (CUDA *)e->data;
+  Plan           *plan  = &d->plan;
+  const PetscBool first = (PetscBool)(d->factor.generation == 0);
+  int             before;
 
   PetscFunctionBegin;
   PetscCall(PlanEnter(plan, &before));
   PetscCall(Numeric(e, A, piv, status));
+  /* what the first factorization had for a while goes back to the device; who factors again has it kept for the next one */
+  if (first && plan->scratch.bytes > SYNCILU_KEEP) {
+    PetscCall(PlanRelease(plan, &plan->scratch, 0));
+    PetscCall(DeviceSettle(plan->stream));
+  }
   PetscCall(PlanLeave(plan, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,12 +1,17 @@
 /*
    Solve strategy struct for points with several unknowns: lines of points, whose entries are dense blocks, in the
    tiles of kernels/struct.h and the storage of kernels/solve_struct_blocks.h. x is by tiles, and of both triangles
-   alike.
+   alike. W and U' on the pattern, which the storage is made of, go when it is, and can be had back.
 
    The points are the rows of plan->inodes, whose grid is found as that of rows is.
 */
 #include "struct.h"
 #include "../../kernels/solve_struct_blocks.h"
+
+typedef struct {
+  SyncILUDeviceStructBlocks q;
+  const void               *pivot; /* of the factorization that the values come from */
+} Blocks;
 
 static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, signed char line[2][SYNCILU_STRUCT_LINES][2])
 {
@@ -67,11 +72,13 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
   signed char                line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
   SyncILUDeviceStructBlocks *q;
   const SyncILULines        *g;
+  Blocks                    *b;
   size_t                     bytes;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&q));
-  t->data = q;
+  PetscCall(PetscNew(&b));
+  t->data = b;
+  q       = &b->q;
   g       = &q->m.g;
   Describe(plan, t->part, q, line);
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line[0]), &lines));
@@ -82,19 +89,24 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
   bytes   = SyncILUStructBlocksStep(g, q->m.points, plan->inode) * (size_t)g->tiles * (size_t)g->steps * plan->size;
   PlanCall(PlanAlloc(plan, &t->memory, bytes, &q->m.val));
   CallCUDA(cudaMemsetAsync(q->m.val, 0, bytes, plan->stream)); /* what has no entry stays so */
+  bytes = (size_t)SyncILUStructBlocksPairs(plan->inode) * (size_t)q->inodes.pattern.n * plan->size;
+  if (!t->of) PlanCall(PlanAlloc(plan, &t->memory, bytes, &q->triangle));
   t->order.points     = PETSC_TRUE;
   t->order.level_rows = (double)plan->pattern.n / plan->inodes->stencil->levels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From W and U' on the pattern. */
+/* From W and U' on the pattern, where nobody needs them afterwards. */
 static PetscErrorCode Update_StructBlocks(Triangle *t, const Factor *factor)
 {
-  Plan *plan = t->plan;
+  Plan   *plan = t->plan;
+  Blocks *b    = (Blocks *)t->data;
 
   PetscFunctionBegin;
+  PlanCall(PlanKeepCrout(plan, &plan->scratch)); /* unless the factorization, or the caller, has brought them */
   PlanCall(TriangleUpdateCrout(t, factor));
-  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, plan->crout, factor->d, plan->stream));
+  b->pivot = factor->d;
+  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, b->q, plan->crout, b->pivot, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,19 +115,28 @@ static PetscErrorCode Solve_StructBlocks(const Triangle *t, const SyncILUDeviceS
   Plan *plan = t->plan;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, *s, plan->stream));
+  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, ((const Blocks *)t->data)->q, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
 {
-  Plan                            *plan   = t->plan;
-  const SyncILUDeviceStructBlocks *q      = (const SyncILUDeviceStructBlocks *)t->data;
-  SyncILUDeviceInodes              inodes = q->inodes;
+  Plan               *plan   = t->plan;
+  SyncILUDeviceInodes inodes = ((const Blocks *)t->data)->q.inodes;
 
   PetscFunctionBegin;
   inodes.pattern.col = plan->inodes->columns;
   PlanLaunch(SyncILUKernelColumnsOfInodes(inodes, plan->pattern, t->part == PART_L, col, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Values_StructBlocks(const Triangle *t, void *val)
+{
+  Plan         *plan = t->plan;
+  const Blocks *b    = (const Blocks *)t->data;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelValuesOfStructBlocks(plan->type, b->q, b->pivot, val, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,4 +147,5 @@ const SolveOps SyncILUSolveStructBlocksOps = {.type       = SYNCILU_SOLVE_STRUCT
                                               .create     = Create_StructBlocks,
                                               .update     = Update_StructBlocks,
                                               .solve      = Solve_StructBlocks,
-                                              .columns    = Columns_StructBlocks};
+                                              .columns    = Columns_StructBlocks,
+                                              .values     = Values_StructBlocks};

@@ -138,10 +138,11 @@ static PetscBool ChooseLevels(Stencil *s)
 /* Cuts the lines into tiles, whose edges are known. */
 static void CutLines(SyncILULines *g)
 {
-  const int rows = ((g->points[2] - 1) >> g->edge[1]) + 1;
+  const int rows = ((g->points[2] - 1) >> g->edge[1]) + 1, wide = 1 << g->edge[0], shift = g->skew << g->edge[1];
+  /* a row of tiles may begin before its lowest v, which is a multiple of the shift from row to row */
+  const int before = shift ? wide - PetscMin(wide, shift & -shift) : 0;
 
-  /* a row of tiles may begin before its lowest v */
-  g->row   = ((g->points[1] + g->skew * ((1 << g->edge[1]) - 1) - 1) >> g->edge[0]) + 1 + (g->skew ? 1 : 0);
+  g->row   = ((before + g->points[1] + g->skew * ((1 << g->edge[1]) - 1) - 1) >> g->edge[0]) + 1;
   g->tiles = g->row * rows;
   g->span  = g->level[0] * ((1 << g->edge[0]) - 1) + g->level[1] * ((1 << g->edge[1]) - 1);
   g->steps = g->points[0] + g->span;
@@ -192,9 +193,10 @@ static void CutTiles(Stencil *s, int lanes)
 */
 static void ChooseTiles(Stencil *s)
 {
-  const double points  = (double)s->g.points[0] * s->g.points[1] * s->g.points[2];
-  const int    entries = PetscMax(s->entries[0], s->entries[1]), dof = s->unknowns;
-  Stencil      best;
+  const double    points = (double)s->g.points[0] * s->g.points[1] * s->g.points[2];
+  const int       dof    = s->unknowns;
+  const PetscBool far    = (PetscBool)(PetscMax(s->entries[0], s->entries[1]) > SYNCILU_STRUCT_BLOCKS_NEAR);
+  Stencil         best;
 
   if (dof == 1) {
     s->step = SYNCILU_STRUCT_STEP;
@@ -206,7 +208,7 @@ static void ChooseTiles(Stencil *s)
     const int lanes = SyncILUStructBlocksTile(dof, small);
 
     CutTiles(s, lanes);
-    s->step = SYNCILU_STRUCT_BLOCKS_STEP + SYNCILU_STRUCT_BLOCKS_NUMBER * dof * (entries + 1);
+    s->step = far ? SYNCILU_STRUCT_BLOCKS_STEP_FAR + SYNCILU_STRUCT_BLOCKS_UNKNOWN_FAR * dof : SYNCILU_STRUCT_BLOCKS_STEP + SYNCILU_STRUCT_BLOCKS_UNKNOWN * dof;
     if (small || (StencilTime(s) < StencilTime(&best) && (points < SYNCILU_CUDA_MIN_ROWS || StencilLanes(s) <= SYNCILU_STRUCT_PADDING * points))) best = *s;
   }
   *s = best;
