@@ -59,8 +59,9 @@ typedef enum {
 .  SYNCILU_UPDATE_LEVELSET - as ADAPT, level after level, successive levels of few rows in one block
 .  SYNCILU_UPDATE_LIST     - the plan has a list of where each update reads and writes; nothing is searched. Rows
                              that are much longer than the others are shared by many warps
-.  SYNCILU_UPDATE_BSR      - 32 lanes have an inode: up to 8 successive rows of one pattern, such as the unknowns
-                             of a point of a mesh, which are updated together, block by block
+.  SYNCILU_UPDATE_BSR      - 32 or 64 lanes have an inode: up to 8 successive rows of one pattern, such as the
+                             unknowns of a point of a mesh, which are updated together, block by block. The plan has
+                             lists of the blocks that meet, unless there is relaxation, or no room for them
 .  SYNCILU_UPDATE_STRUCT   - a line of a grid has twice 32 lanes, each with an entry of the stencil, see `SYNCILU_SOLVE_STRUCT`
 .  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
                              for another one; on the host too

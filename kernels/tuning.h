@@ -211,6 +211,13 @@
 #define SYNCILU_BSR_LATE    1000
 
 /*
+   Inodes of a level up to which two warps factor one, where its rows have more entries right of the diagonal and on it than
+   a warp has lanes. On an H200 two take 0.88 and 0.94 of the time of one with 124 and 221 inodes of 8 rows a level (27 and 13
+   points), four 1.00 and 1.19; with 1,555 of 4 rows two take 1.5 times as long.
+*/
+#define SYNCILU_BSR_TEAM_ROWS 300
+
+/*
    Rows of a tile from which on tiles are worth it, and the mean length that chains of successive rows must
    have where there is no grid.
 */

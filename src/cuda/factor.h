@@ -53,6 +53,7 @@ typedef struct {
   int                 *ubegin; /* where they begin */
   int                  shared; /* entries of a row that shared memory has room for */
   const unsigned char *turn;   /* see SyncILUDeviceFactor */
+  PetscBool            filled; /* the strategy fills what it waits for on the pattern with sentinels itself */
 } FactorRows;
 
 PETSC_INTERN PetscErrorCode FactorHalf(Factorization *, const char[]);

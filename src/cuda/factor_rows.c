@@ -186,7 +186,7 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
                                SyncILUDeviceStatus *status, SyncILUDeviceFactor *d, Factor *factor)
 {
   Plan        *plan = f->plan;
-  const size_t n    = (size_t)plan->pattern.n;
+  const size_t n = (size_t)plan->pattern.n, fill = r->filled ? 0 : r->u ? UpperNumbers(f) : (size_t)plan->nnz;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(d, sizeof(*d)));
@@ -199,8 +199,7 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
     PlanCall(FactorRowsSums(f));
     CallCUDA(cudaMemsetAsync(f->sum, 0xff, 2 * n * plan->size, plan->stream));
   }
-  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, r->u ? UpperNumbers(f) : (size_t)plan->nnz, r->u ? (void *)r->u : plan->crout, n,
-                                      f->pivot, plan->stream));
+  PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, plan->ticket + 2, fill, r->u ? (void *)r->u : plan->crout, n, f->pivot, plan->stream));
   d->upper    = r->ubegin;
   d->wrows    = f->wrows;
   d->pivot    = f->pivot;

@@ -1,0 +1,63 @@
+/*
+   Update strategy bsr with lists of updates: see factor_bsr_list.cu.
+*/
+#ifndef SYNCILU_FACTOR_BSR_LIST_H
+#define SYNCILU_FACTOR_BSR_LIST_H
+
+#include "inodes.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Most entries of an inode with a list, which counts them in bytes. */
+#define SYNCILU_BSR_LIST_MOST 255
+
+/* Bytes of a word of a list, and of what there is for each task; most words of a list. */
+#define SYNCILU_BSR_LIST_WORD  8
+#define SYNCILU_BSR_LIST_TASK  16
+#define SYNCILU_BSR_LIST_WORDS 32767
+
+/*
+   Which blocks meet. The list of inode i is words begin[i] to begin[i + 1] - 1. First come its reference
+   inodes, in the order in which it takes them: where the entries of each begin on the pattern of the inodes, and in bytes
+   how many are before its diagonal and how many there are, which entry of the inode names it, and how many updates it
+   has. Then come the updates of all of them, of two bytes: 256 times the entry of U' of the reference inode, plus
+   the entry of the inode.
+*/
+typedef struct {
+  SyncILUDeviceInodes inodes; /* columns are not asked for */
+  const void         *word, *task;
+  int                 entries, words; /* of an inode at most */
+  int                 warps, team;    /* of a block; logarithm of those of an inode */
+} SyncILUDeviceBsrLists;
+
+/* Of all lists: their words, and those of the longest one; zero before. */
+typedef struct {
+  unsigned long long words;
+  int                most;
+} SyncILUBsrListSizes;
+
+/* Bytes of shared memory for an inode of so many entries at most, with a list of so many words, that 1 << team warps have. */
+extern size_t SyncILUKernelFactorBsrListBytes(int size, int entries, int words, int team);
+
+/*
+   With word NULL how many words each list has, and their sizes; else the words, where begin says. turn is as in
+   SyncILUDeviceFactor. No inode has more than SYNCILU_BSR_LIST_MOST entries.
+*/
+extern cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern, const unsigned char *turn, int *begin, void *word, SyncILUBsrListSizes *, cudaStream_t);
+
+/* What the inode of each task has, in the order of the tasks. */
+extern cudaError_t SyncILUKernelBsrListTasks(SyncILUDevicePattern, const int *order, const int *begin, void *task, cudaStream_t);
+
+/* Before the factorization: NaN sentinels where U' will be on the pattern of the rows, since the kernel waits for nothing else. */
+extern cudaError_t SyncILUKernelBsrListBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
+
+/* Without relaxation. Of the factorization, order, throttle and tasks are of inodes. */
+extern cudaError_t SyncILUKernelFactorBsrList(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif
