@@ -5,6 +5,7 @@
 #ifndef SYNCILU_BLOCKS_CUH
 #define SYNCILU_BLOCKS_CUH
 
+#include "async.cuh"
 #include "polls.cuh"
 #include "solve_blocks.h"
 
@@ -145,6 +146,46 @@ __device__ __forceinline__ void finish_rows(const SyncILUBlockRow &r, const V *o
 
 #pragma unroll
     for (int q = 0; q < R; q++) sum[q] = subtract_product_if(needs, sum[q], a, __shfl_sync(FULL, sum[q], k));
+  }
+}
+
+/*
+   The same where the inner entries are on their way from memory, side by side by rows, and not yet scaled: `to` has
+   room for those of the block. Returns where those of this lane will be, for it alone to read.
+*/
+template <typename V>
+__device__ __forceinline__ V *copy_inner(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, V *to)
+{
+  const int lane = threadIdx.x & 31, count = __popc(r.inner);
+  Places    inners(d.inner, lane);
+  int       end = count; /* of the entries of the lanes up to this one */
+
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const int before = __shfl_up_sync(FULL, end, step);
+
+    if (lane >= step) end += before;
+  }
+  to += end - count;
+  for (int k = 0; __any_sync(FULL, k < count); k++) {
+    const bool     there = k < count;
+    const unsigned from  = inners.take(there);
+
+    copy_if(there, to + k, (const V *)m.inner + from);
+  }
+  return to;
+}
+
+template <typename V>
+__device__ __forceinline__ void finish_copied_rows(const SyncILUBlockRow &r, const V *own, V scale, V *sum)
+{
+#pragma unroll
+  for (int k = 0; k < MOST - 1; k++) {
+    const bool needs = r.inner >> k & 1;
+    const V    a     = needs ? *own * scale : V(0);
+
+    own += needs;
+    *sum = subtract_product_if(needs, *sum, a, __shfl_sync(FULL, *sum, k));
   }
 }
 

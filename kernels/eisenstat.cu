@@ -27,7 +27,7 @@ __global__ void eisenstat_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, 
 
 template <typename V>
 __global__ void times_upper_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ pivot, const int *__restrict__ row,
-                                   const V *__restrict__ x, V *__restrict__ v)
+                                   const int *__restrict__ out, const V *__restrict__ x, V *__restrict__ v)
 {
   const long long i = global_thread() / ROW_LANES;
   V               s = 0;
@@ -37,8 +37,7 @@ __global__ void times_upper_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a
   }
   s = sum_of_row(s, ROW_LANES);
   if (i >= p.n || threadIdx.x % ROW_LANES) return;
-  const int at = row ? row[i] : (int)i;
-  v[at]        = x[at] + s / pivot[i];
+  v[out ? out[i] : i] = x[row ? row[i] : i] + s / pivot[i];
 }
 
 template <typename V>
@@ -61,11 +60,11 @@ cudaError_t SyncILUKernelEisenstat(SyncILUValueType type, SyncILUDevicePattern p
   LAUNCH(eisenstat_kernel<double>, (long long)p.n, stream, p, a, (const double *)pivot, row, (double *)d, (double *)e, (double *)inverse);
 }
 
-cudaError_t SyncILUKernelTimesUpper(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *pivot, const int *row, const void *x,
-                                    void *v, cudaStream_t stream)
+cudaError_t SyncILUKernelTimesUpper(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *pivot, const int *row, const int *out,
+                                    const void *x, void *v, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(times_upper_kernel<double>, (long long)p.n * ROW_LANES, stream, p, a, (const double *)pivot, row, (const double *)x, (double *)v);
+  LAUNCH(times_upper_kernel<double>, (long long)p.n * ROW_LANES, stream, p, a, (const double *)pivot, row, out, (const double *)x, (double *)v);
 }
 
 cudaError_t SyncILUKernelTimesPivots(SyncILUValueType type, int n, const void *pivot, int divide, const int *in, const int *out, const void *b, void *x,

@@ -26,11 +26,11 @@ extern cudaError_t SyncILUKernelEisenstat(SyncILUValueType, SyncILUDevicePattern
                                           void *inverse, cudaStream_t);
 
 /*
-   v = (I + U') x, both in the matrix' numbering, of the matrix' entries and the pivots: where only diagonals have
+   v = (I + U') x, x in the matrix' numbering and the entry of row i of v at out[i] (NULL: at i), of the matrix' entries and the pivots: where only diagonals have
    updates, D U' are the entries right of the diagonal.
 */
-extern cudaError_t SyncILUKernelTimesUpper(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, const int *row, const void *x,
-                                           void *v, cudaStream_t);
+extern cudaError_t SyncILUKernelTimesUpper(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, const int *row, const int *out,
+                                           const void *x, void *v, cudaStream_t);
 
 /*
    x = D b, or with divide x = D^-1 b, for the solves one by one: of row i of the factor b is at in[i], x at out[i] (NULL:

@@ -58,8 +58,8 @@ __global__ void block_columns_kernel(SyncILUDeviceTriangle t, SyncILUDeviceBlock
     m, b, [&](int i, int e, unsigned place) { col[place] = t.col[t.begin[i] + t.skip + e]; }, [](int, int, unsigned, int) {});
 }
 
-__global__ void __launch_bounds__(32)
-  collect_kernel(SyncILUDeviceBlocks m, int outers, int *__restrict__ list, int *__restrict__ count, unsigned short *__restrict__ need, int *most)
+__global__ void __launch_bounds__(32) collect_kernel(SyncILUDeviceBlocks m, int outers, int inners, int *__restrict__ list, int *__restrict__ count,
+                                                     unsigned short *__restrict__ need, SyncILUBlocksMost *most)
 {
   __shared__ int key[SYNCILU_BLOCKS_OUTER];
   const int      lane = threadIdx.x, b = blockIdx.x;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(32)
   if (n > SYNCILU_BLOCKS_OUTER) {
     if (lane) return;
     count[b] = 0;
-    atomicMax(most, INT_MAX);
+    atomicMax(&most->needs, INT_MAX);
     return;
   }
   while (room < n) room *= 2;
@@ -91,7 +91,9 @@ __global__ void __launch_bounds__(32)
   for (int k = lane; k < n; k += 32) need[begin + k] = (unsigned short)first_not_less(key, columns, m.col[begin + k]);
   if (lane) return;
   count[b] = columns;
-  atomicMax(most, columns);
+  atomicMax(&most->needs, columns);
+  atomicMax(&most->outer, n);
+  atomicMax(&most->inner, (int)((b + 1 < m.blocks ? m.block[b + 1].inner : (unsigned)inners) - m.block[b].inner));
 }
 
 __global__ void join_kernel(SyncILUDeviceBlocks m, const int *__restrict__ list, const int *__restrict__ needs, int *__restrict__ needed)
@@ -305,7 +307,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT) 
   __shared__ V      kept[SYNCILU_BLOCK_SOLVE / 32][INNER];
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     lane = threadIdx.x & 31;
-  V *const own = kept[threadIdx.x / 32], *const x = (V *)shared + (size_t)(threadIdx.x / 32) * m.most;
+  V *const own = kept[threadIdx.x / 32], *const x = (V *)shared + (size_t)(threadIdx.x / 32) * m.most.needs;
 
   if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
   const Ticket t = take_ticket(s.ticket);
@@ -381,11 +383,111 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT) 
 template <typename V>
 cudaError_t launch_collected(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
 {
-  const size_t   shared = (size_t)m.most * (SYNCILU_BLOCK_SOLVE / 32) * sizeof(V);
+  const size_t   shared = (size_t)m.most.needs * (SYNCILU_BLOCK_SOLVE / 32) * sizeof(V);
   const unsigned grid   = blocks_of((Ticket)m.blocks);
 
   if (m.down) collected_kernel<V, true><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
   else collected_kernel<V, false><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  return cudaGetLastError();
+}
+
+/* What a warp takes of shared memory where entries are copied there too. */
+template <typename V>
+__host__ __device__ __forceinline__ int copied_numbers(const SyncILUBlocksMost &most)
+{
+  return (most.outer + most.inner + most.needs + 1) / 2 * 2; /* so that what comes behind is aligned */
+}
+
+template <typename V>
+__host__ __device__ __forceinline__ int copied_bytes(const SyncILUBlocksMost &most)
+{
+  constexpr int PIECE = SYNCILU_BLOCKS_PIECE;
+
+  return copied_numbers<V>(most) * (int)sizeof(V) + (most.outer + 2 * PIECE - 1) / PIECE * 16; /* the first piece may begin with another block's */
+}
+
+/*
+   The same where vectors are by positions, as with Eisenstat's trick: entries are on their way to shared memory
+   while numbers are collected, so that a warp waits for memory only where an address comes from there: for its
+   block, for which numbers it needs, and for these.
+
+   Progress: as above.
+*/
+template <typename V, bool DOWN>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT_COPIED) copied_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
+{
+  constexpr int     POLLS = SYNCILU_POLLS, PIECE = SYNCILU_BLOCKS_PIECE;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int                                     lane = threadIdx.x & 31;
+  V *const value = (V *)(shared + (threadIdx.x / 32) * copied_bytes<V>(m.most)), *const inner = value + m.most.outer, *const x = inner + m.most.inner;
+  unsigned short *const need = (unsigned short *)(value + copied_numbers<V>(m.most));
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)m.blocks) return;
+  const int             b    = DOWN ? m.blocks - 1 - (int)t : (int)t;
+  const SyncILUBlock    d    = m.block[b];
+  const SyncILUBlockRow r    = m.row[(size_t)b * MOST + lane];
+  const bool            mine = lane < rows_of(d);
+  const int             i = row_of(d, DOWN, lane), from = m.needs[b], end = m.needs[b + 1];
+  const auto            where = in_memory<V, 1>(s, m.n, 0);
+  V                     sum = 0, scale = 1, y[POLLS][1];
+  int                   at[POLLS], rhs = 0;
+  size_t                to = 0;
+
+  auto find = [&](int h) {
+#pragma unroll
+    for (int k = 0; k < POLLS; k++) at[k] = h + 32 * k < end ? m.needed[h + 32 * k] : -1;
+  };
+  find(from + lane);
+  if (mine) {
+    if (s.scale) scale = ((const V *)s.scale)[i];
+    rhs = rhs_place(s, i);
+    to  = out_place(s, i);
+  }
+  const int outers = __reduce_add_sync(FULL, r.outer), begin = (int)(d.outer % PIECE);
+  for (int k = PIECE * lane; k < begin + outers; k += 32 * PIECE) copy_piece(need + k, m.need + d.outer - begin + k);
+  for (int k = lane; k < outers; k += 32) copy_if(true, value + k, (const V *)m.outer + d.outer + k);
+  const V *const own = copy_inner(m, d, r, inner);
+  commit_copies();
+  load_needed(where, at, y); /* most have come, and need no waiting */
+  if (mine) read_rhs<V, 1>(s, m.n, 0, i, rhs, &sum);
+  const int ancestor = DOWN ? d.first + rows_of(d) - 1 + s.throttle : d.first - s.throttle;
+  if (!all_have(y)) wait_for_ancestor(where.x + (ptrdiff_t)ancestor, s.throttle > 0 && ancestor >= 0 && ancestor < m.n);
+  for (int h = from; h < end; h += 32 * POLLS) {
+    if (h > from) {
+      find(h + lane);
+      load_needed(where, at, y);
+    }
+    while (!all_have(y)) load_missing(where, at, y);
+#pragma unroll
+    for (int k = 0; k < POLLS; k++)
+      if (at[k] >= 0) x[h - from + lane + 32 * k] = y[k][0];
+  }
+  wait_copies<0>();
+  __syncwarp(); /* what other lanes have copied and collected is there */
+
+  Places outer(0, lane);
+#pragma unroll 4
+  for (int w = width_of(d) - 1; w >= 0; w--) { /* entries of each row that are left, less one */
+    const bool     there = w < r.outer;
+    const unsigned place = outer.take(there);
+
+    sum = subtract_product_if(there, sum, there ? value[place] : V(0), there ? x[need[begin + place]] : V(0));
+  }
+  sum *= scale;
+  finish_copied_rows(r, own, scale, &sum);
+  if (mine) where.publish(s, m.n, 0, i, to, &sum);
+}
+
+template <typename V>
+cudaError_t launch_copied(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
+{
+  const size_t   shared = (size_t)copied_bytes<V>(m.most) * (SYNCILU_BLOCK_SOLVE / 32);
+  const unsigned grid   = blocks_of((Ticket)m.blocks);
+
+  if (m.down) copied_kernel<V, true><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  else copied_kernel<V, false><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
   return cudaGetLastError();
 }
 
@@ -417,10 +519,11 @@ cudaError_t SyncILUKernelBlockColumns(SyncILUDeviceTriangle t, SyncILUDeviceBloc
   LAUNCH(block_columns_kernel, 32ll * m.blocks, stream, t, m, col);
 }
 
-cudaError_t SyncILUKernelCollectColumns(SyncILUDeviceBlocks m, int outers, int *list, int *count, unsigned short *need, int *most, cudaStream_t stream)
+cudaError_t SyncILUKernelCollectColumns(SyncILUDeviceBlocks m, int outers, int inners, int *list, int *count, unsigned short *need, SyncILUBlocksMost *most,
+                                        cudaStream_t stream)
 {
   if (!m.blocks) return cudaSuccess;
-  collect_kernel<<<(unsigned)m.blocks, 32, 0, stream>>>(m, outers, list, count, need, most);
+  collect_kernel<<<(unsigned)m.blocks, 32, 0, stream>>>(m, outers, inners, list, count, need, most);
   return cudaGetLastError();
 }
 
@@ -452,7 +555,11 @@ cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType type, SyncILUDeviceBlocks 
 
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!m.blocks || !s.nrhs) return cudaSuccess;
-  if (s.nrhs == 1 && m.most) return launch_collected<double>(m, s, stream);
+  if (s.nrhs == 1 && m.needed) {
+    const bool copies = !s.bindex && !s.outindex && m.most.outer + m.most.inner <= SYNCILU_BLOCKS_ENTRIES;
+
+    return copies ? launch_copied<double>(m, s, stream) : launch_collected<double>(m, s, stream);
+  }
   if (s.nrhs > 1) return longs ? launch<double, SYNCILU_RHS_BLOCK, FEW, true>(m, s, stream) : launch<double, SYNCILU_RHS_BLOCK, FEW, false>(m, s, stream);
   if (many) return longs ? launch<double, 1, MANY, true>(m, s, stream) : launch<double, 1, MANY, false>(m, s, stream);
   return longs ? launch<double, 1, FEW, true>(m, s, stream) : launch<double, 1, FEW, false>(m, s, stream);

@@ -30,6 +30,13 @@ typedef struct {
   int      outer;
 } SyncILUBlockRow;
 
+/* What a block has at most: columns that its outer entries have, such entries, and inner ones. */
+typedef struct {
+  int needs, outer, inner;
+} SyncILUBlocksMost;
+
+#define SYNCILU_BLOCKS_PIECE 8 /* numbers of entries' needs that are copied together, aligned to as many */
+
 /*
    A triangle in blocks, without padding. The outer entries of the rows of a block are aligned at the ends of
    the rows: first come the w-th entries from the end of all rows that have so many, lane by lane, then those
@@ -44,13 +51,12 @@ typedef struct {
   const int             *col; /* of outer entries */
   void                  *outer, *inner;
   /*
-     With `most` other than 0: the columns that the outer entries of each block have, ascending, where those
-     of each block begin, and of each outer entry which one of these it has. A block has so many of them at
-     most.
+     NULL, or the columns that the outer entries of each block have, ascending, where those of each block begin,
+     and of each outer entry which one of these it has, with memory for SYNCILU_BLOCKS_PIECE more.
   */
-  int                   most;
   const int            *needed, *needs;
   const unsigned short *need;
+  SyncILUBlocksMost     most;
 } SyncILUDeviceBlocks;
 
 /*
@@ -70,10 +76,12 @@ extern cudaError_t SyncILUKernelColumnsOfBlocks(SyncILUDeviceTriangle, SyncILUDe
 
 /*
    Collects the columns that each block needs: its list, from where its outer entries begin, how many that
-   are, and which one each entry has. most receives the most of a block, INT_MAX if one has more than
-   SYNCILU_BLOCKS_OUTER outer entries. Then the lists one behind the other, from where they begin.
+   are, and which one each entry has. most receives the most of a block, INT_MAX needs if one has more than
+   SYNCILU_BLOCKS_OUTER outer entries. outers and inners: entries of the triangle. Then the lists one behind
+   the other, from where they begin.
 */
-extern cudaError_t SyncILUKernelCollectColumns(SyncILUDeviceBlocks, int outers, int *list, int *count, unsigned short *need, int *most, cudaStream_t);
+extern cudaError_t SyncILUKernelCollectColumns(SyncILUDeviceBlocks, int outers, int inners, int *list, int *count, unsigned short *need, SyncILUBlocksMost *,
+                                               cudaStream_t);
 extern cudaError_t SyncILUKernelJoinColumns(SyncILUDeviceBlocks, const int *list, const int *needs, int *needed, cudaStream_t);
 
 /* The values of a triangle from where its rows stand; and back on the pattern. */

@@ -52,6 +52,12 @@ __device__ __forceinline__ int rhs_place(const SyncILUDeviceSolve &s, int positi
   return s.bindex ? s.bindex[position] : position;
 }
 
+/* Whether b, the x of the other triangular solve, is read once more for the solution, with Eisenstat's trick. */
+__device__ __forceinline__ bool reads_again(const SyncILUDeviceSolve &s)
+{
+  return s.v && s.b == s.next;
+}
+
 /*
    The right-hand side at its place. Several right-hand sides have their x in blocks of R: group g, position p,
    then r.
@@ -78,7 +84,7 @@ template <typename V, int R>
 __device__ __forceinline__ void read_rhs(const SyncILUDeviceSolve &s, int n, int group, int position, size_t from, V *b)
 {
   load_rhs<V, R>(s, n, group, from, b);
-  if (s.next) {
+  if (s.next && !(R == 1 && reads_again(s))) {
     V *next = (V *)s.next + ((size_t)group * n + (s.ldb ? position : from)) * R;
 
 #pragma unroll
@@ -93,8 +99,10 @@ __device__ __forceinline__ void write_solution(const SyncILUDeviceSolve &s, int 
 
 #pragma unroll
   for (int r = 0; r < R; r++) store_relaxed(own + r, clean(x[r]));
-  if (R == 1 && s.v) ((V *)s.out)[to] = ((const V *)s.d)[to] * (((const V *)s.out)[to] + x[0]);
-  else if (s.out) {
+  if (R == 1 && s.v) {
+    ((V *)s.out)[to] = ((const V *)s.d)[to] * (((const V *)s.b)[to] + x[0]);
+    if (reads_again(s)) poison(((V *)s.next)[to]);
+  } else if (s.out) {
 #pragma unroll
     for (int r = 0; r < R; r++)
       if (group * R + r < s.nrhs) ((V *)s.out)[to + (size_t)(group * R + r) * s.ldout] = x[r];

@@ -477,13 +477,19 @@
    level of fill: what a row waits for last is behind the waiting for all of the block. With so many thread
    blocks on a multiprocessor, and four entries of a row at a time, 3,000,000 rows take 0.80 of the time of
    seven and eight, with which the others were measured.
+
+   With Eisenstat's trick entries are copied to shared memory meanwhile, if no block has more of them: an
+   iteration of CG on 3,000,000 rows takes 0.508 ms then instead of 0.553, with 9 thread blocks 0.511, with 12
+   0.529 (one run on an H200, a round each). Applications in the matrix' numbering are not measured with it.
 */
-#define SYNCILU_BLOCKS_RESIDENT 9
+#define SYNCILU_BLOCKS_RESIDENT        9
+#define SYNCILU_BLOCKS_RESIDENT_COPIED 10
 #if !defined(SYNCILU_BLOCKS_COLLECTED)
   #define SYNCILU_BLOCKS_COLLECTED 2000000
 #endif
-#define SYNCILU_BLOCKS_NEEDS 256
-#define SYNCILU_BLOCKS_OUTER 2048
+#define SYNCILU_BLOCKS_NEEDS   256
+#define SYNCILU_BLOCKS_OUTER   2048
+#define SYNCILU_BLOCKS_ENTRIES 640
 
 /*
    Jacobi sweeps: entries of a lane that are loaded at the same time; and how many more entries than all others

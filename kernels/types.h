@@ -563,7 +563,7 @@ typedef struct {
   unsigned long long *ticket, *reset;
   /*
      NULL, or the vector v of Eisenstat's trick (kernels/eisenstat.h), for one right-hand side in a solve with L, whose b
-     and out are the same then: w before, and y after.
+     is w then: where out is, which is y after, or the x of the solve with U, if all vectors are by positions.
   */
   const void *v, *d, *e;
 } SyncILUDeviceSolve;

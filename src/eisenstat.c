@@ -282,6 +282,29 @@ static PetscErrorCode MultUpper(SyncILUEisenstat s, Vec x, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* L^-1 b; or with back x = U'^-1 v = (D U')^-1 D v. v is lost. */
+static PetscErrorCode Transform(SyncILUEisenstat s, PetscBool back, Vec from, Vec to)
+{
+  SyncILUEngine      e = Engine(s);
+  const PetscScalar *a;
+  PetscScalar       *b;
+  PetscMemType       mem;
+
+  PetscFunctionBegin;
+  if (e->ops->eisenstat->transform) {
+    PetscCall(PetscLogEventBegin(SYNCILU_Solve, s->F, from, to, 0));
+    PetscCall(SyncILUVecsGet(e, from, to, &a, &b, &mem));
+    PetscCall((*e->ops->eisenstat->transform)(e, back, a, b, mem));
+    PetscCall(SyncILUVecsRestore(from, to, &a, &b, mem));
+    PetscCall(SyncILULogFlops(e, (PetscLogDouble)e->pattern.nl + (PetscLogDouble)e->pattern.nu));
+    PetscCall(PetscLogEventEnd(SYNCILU_Solve, s->F, from, to, 0));
+  } else if (back) {
+    PetscCall(VecPointwiseDivide(from, from, s->dinv));
+    PetscCall(MatBackwardSolve(s->F, from, to));
+  } else PetscCall(MatForwardSolve(s->F, from, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Before the Krylov method. One that has another one estimate eigenvalues gives it the same preconditioner, and so
    its own operator.
@@ -323,11 +346,11 @@ PetscErrorCode SyncILUEisenstatPreSolve(SyncILUEisenstat s, KSP ksp, Vec b, Vec 
     PetscCall(MultUpper(s, *keep, x));
   }
   PetscCall(VecCopy(b, *keep));
-  PetscCall(MatForwardSolve(s->F, *keep, b));
+  PetscCall(Transform(s, PETSC_FALSE, *keep, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After it: x = U'^-1 v = (D U')^-1 D v. */
+/* After it. */
 PetscErrorCode SyncILUEisenstatPostSolve(SyncILUEisenstat s, Vec b, Vec x)
 {
   Vec keep;
@@ -336,8 +359,8 @@ PetscErrorCode SyncILUEisenstatPostSolve(SyncILUEisenstat s, Vec b, Vec x)
   if (s->pc->mat != s->shell) PetscFunctionReturn(PETSC_SUCCESS); /* the factorization had failed */
   keep = s->b[--s->depth];
   PetscCall(VecCopy(keep, b));
-  PetscCall(VecPointwiseDivide(keep, x, s->dinv));
-  PetscCall(MatBackwardSolve(s->F, keep, x));
+  PetscCall(VecCopy(x, keep));
+  PetscCall(Transform(s, PETSC_TRUE, keep, x));
   if (!s->depth) PetscCall(Restore(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

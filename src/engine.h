@@ -263,6 +263,11 @@ typedef struct {
   PetscErrorCode (*multiply)(SyncILUEngine, const PetscScalar *v, PetscScalar *y, PetscMemType);
   /* v = U' x; v is not x. */
   PetscErrorCode (*upper)(SyncILUEngine, const SyncILUCSR *, const PetscScalar *x, PetscScalar *v, PetscMemType);
+  /*
+     NULL, or the backend has these vectors, dinv too, in an order of its own, while b and x are in the matrix'
+     numbering: L^-1 b, and with back x = U'^-1 v, in other memory.
+  */
+  PetscErrorCode (*transform)(SyncILUEngine, PetscBool back, const PetscScalar *from, PetscScalar *to, PetscMemType);
 } SyncILUEisenstatOps;
 
 /* See reorder below. */

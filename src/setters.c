@@ -1666,7 +1666,8 @@ PC_GETTER(Symmetric, PetscBool)
    (-ksp_norm_type natural), which is the same number. Other norms are of the transformed system: `KSPCG`,
    `KSPGMRES` and `KSPBCGS`, preconditioned from the left, have the norm of D^-1 L^-1 (b - A x) in place of the
    norm of M^-1 (b - A x), and from the right that of L^-1 (b - A x) in place of the norm of b - A x. While it
-   runs, solution and residual of a monitor are of that system too.
+   runs, solution and residual of a monitor are of that system too, and where a GPU solves by the blocks of the
+   ordering bmc, in the order of the factor.
 
    PCSetUp() ends with PETSC_ERR_SUP where the trick cannot work, and says why: updates beside the diagonal,
    several ranks, Amat other than Pmat, blocks, -pc_syncilu_symmetric, different orderings of rows and

@@ -2,6 +2,7 @@ static char help[] = "Eisenstat's trick below Krylov methods, and the two triang
 
 #include "check.h"
 #include "case.h"
+#include "syncilu_impl.h"
 
 static const char *const patterns[] = {"5pt:23x17", "7pt:9x8x7", "tridiagonal:400", "bidiagonal:100", "arrow:120", "diagonal:33", "diagonal:1"};
 static const char *const few[]      = {"7pt:5x4x3", "tridiagonal:40"}; /* where the kernels are emulated */
@@ -154,11 +155,50 @@ typedef struct {
   PetscInt  times;
 } Monitored;
 
+/* Where the entries of the operator's vectors stand in the matrix' numbering: L^-1 v has the same numbers in both, v any vector. */
+static PetscErrorCode Numbering(Mat F, Vec v, IS *numbering)
+{
+  SyncILUEngine      e = ((Mat_SyncILU *)F->data)->engine;
+  const PetscScalar *from, *given;
+  PetscScalar       *own;
+  PetscInt           n, found = 0, *at;
+  Vec                y;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(v, &n));
+  if (!e->ops->eisenstat->transform) {
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, numbering));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecDuplicate(v, &y));
+  PetscCall(MatForwardSolve(F, v, y));
+  PetscCall(PetscMalloc2(n, &own, n, &at));
+  PetscCall(VecGetArrayRead(v, &from));
+  PetscCall((*e->ops->eisenstat->transform)(e, PETSC_FALSE, from, own, PETSC_MEMTYPE_HOST));
+  PetscCall(VecRestoreArrayRead(v, &from));
+  PetscCall(VecGetArrayRead(y, &given));
+  for (PetscInt i = 0; i < n; i++) {
+    at[i] = i;
+    for (PetscInt j = 0; j < n; j++) {
+      if (own[i] != given[j]) continue;
+      at[i] = j;
+      found++;
+    }
+  }
+  PetscCall(VecRestoreArrayRead(y, &given));
+  CHECK(found == n, "%" PetscInt_FMT " of %" PetscInt_FMT " numbers of L^-1 v are found in the operator's order", found, n);
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, at, PETSC_COPY_VALUES, numbering));
+  PetscCall(PetscFree2(own, at));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal norm, void *context)
 {
   Monitored *m = (Monitored *)context;
   Mat        B;
   PC         pc;
+  IS         numbering;
   Vec        dv, want;
   PetscReal  difference;
 
@@ -176,9 +216,13 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal norm, void *contex
   PetscCall(VecSet(dv, 1.0));
   PetscCall(PCApply(pc, dv, want)); /* the reciprocal pivots */
   PetscCall(VecPointwiseDivide(dv, m->v, want));
+  PetscCall(Numbering(m->F, m->v, &numbering));
+  PetscCall(VecPermute(dv, numbering, PETSC_TRUE));
   PetscCall(MatBackwardSolve(m->F, dv, want)); /* U'^-1 v = (D U')^-1 D v */
   PetscCall(MatMult(m->A, want, dv));
   PetscCall(MatForwardSolve(m->F, dv, want));
+  PetscCall(VecPermute(want, numbering, PETSC_FALSE));
+  PetscCall(ISDestroy(&numbering));
   PetscCall(CheckDifference(m->y, want, &difference));
   m->difference = PetscMax(m->difference, difference);
   m->times++;
@@ -252,6 +296,7 @@ static PetscErrorCode TestOperators(PetscBool device, PetscBool small, PetscRand
     {"5pt:23x17",      MATORDERINGNATURAL},
     {"7pt:6x5x5",      MATORDERINGRCM    },
     {"5pt:16x15",      MATORDERINGBMC    },
+    {"5pt:24x17",      MATORDERINGBMC    },
     {"tridiagonal:70", MATORDERINGNATURAL},
     {"arrowup:700",    MATORDERINGNATURAL}
   };

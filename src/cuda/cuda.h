@@ -36,8 +36,9 @@ typedef struct {
     DeviceMemory memory;
   } start;
   struct {
-    double  *d, *e;      /* see kernels/eisenstat.h; not for solves with SolveOps.diagonal */
-    PetscInt generation; /* for which these are */
+    double   *d, *e;      /* see kernels/eisenstat.h; not for solves with SolveOps.diagonal */
+    PetscInt  generation; /* for which these are */
+    PetscBool permuted;   /* vectors of the operator are in the order of the factor */
   } eisenstat;
   char why[192]; /* it solves in another way than the usual one, or the one that is asked for */
 } CUDA;

@@ -6,27 +6,31 @@
 #include "../../kernels/eisenstat.h"
 #include "../../kernels/pattern.h"
 
-/* On the device. */
-static PetscErrorCode Half(CUDA *d, PetscBool upper, const double *b, double *x)
+/*
+   On the device: L^-1 b, or U^-1 b; or of the trick, from and to its vectors, L^-1 b and U'^-1 b, of which the pivots
+   are no part.
+*/
+static PetscErrorCode Half(CUDA *d, PetscBool upper, PetscBool trick, const double *b, double *x)
 {
   Plan              *plan  = &d->plan;
-  const int          n     = plan->pattern.n;
+  const PetscBool    given = (PetscBool) !(trick && d->eisenstat.permuted); /* the vectors of the trick are in the matrix' numbering */
+  const int          n = plan->pattern.n, *row = given ? plan->row : NULL;
   const void        *pivot = d->factor.d;
   SyncILUDeviceSolve s     = {.b = b, .ldb = (size_t)n, .x = d->x[0], .out = x, .ldout = (size_t)n, .nrhs = 1, .ticket = plan->ticket};
 
   PetscFunctionBegin;
-  if (upper) { /* U = D (I + U'); what comes by the rows goes on by the columns, in the place of the solution */
+  if (upper && !trick) { /* U = D (I + U'); what comes by the rows goes on by the columns, in the place of the solution */
     PlanLaunch(SyncILUKernelTimesPivots(plan->type, n, pivot, 1, plan->row, plan->col, b, x, plan->stream));
     s.b = x;
   }
-  PetscCall(TriangleSolveAlone(&d->triangle[upper ? PART_U : PART_L], &s));
+  PetscCall(TriangleSolveAlone(&d->triangle[upper ? PART_U : PART_L], upper ? given : PETSC_TRUE, upper ? PETSC_TRUE : given, &s));
   PetscCall(ResetSolves(d));
   if (plan->unfit[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!upper) PlanLaunch(SyncILUKernelTimesPivots(plan->type, n, pivot, 0, plan->row, plan->row, x, x, plan->stream)); /* L = (W + D) D^-1 */
+  if (!upper) PlanLaunch(SyncILUKernelTimesPivots(plan->type, n, pivot, 0, row, row, x, x, plan->stream)); /* L = (W + D) D^-1 */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HalfOf(CUDA *d, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
+static PetscErrorCode HalfOf(CUDA *d, PetscBool upper, PetscBool trick, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
 {
   Plan           *plan = &d->plan;
   const PetscBool host = (PetscBool)PetscMemTypeHost(mem);
@@ -38,13 +42,13 @@ static PetscErrorCode HalfOf(CUDA *d, PetscBool upper, const PetscScalar *b, Pet
     PetscCall(DeviceUpload(plan->stream, d->stage, b, n * plan->size));
   }
   PetscCall(DeviceTimeBegin());
-  PetscCall(Half(d, upper, host ? d->stage : (const double *)b, host ? d->stage + n : (double *)x));
+  PetscCall(Half(d, upper, trick, host ? d->stage : (const double *)b, host ? d->stage + n : (double *)x));
   PetscCall(DeviceTimeEnd());
   if (host && !plan->unfit[0]) PetscCall(DeviceDownload(plan->stream, x, d->stage + n, n * plan->size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Half_CUDA(SyncILUEngine e, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
+static PetscErrorCode EnterHalf(SyncILUEngine e, PetscBool upper, PetscBool trick, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
 {
   Plan *plan = &((CUDA *)e->data)->plan;
   int   before;
@@ -52,8 +56,22 @@ PetscErrorCode Half_CUDA(SyncILUEngine e, PetscBool upper, const PetscScalar *b,
   PetscFunctionBegin;
   if (!e->pattern.n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanEnter(plan, &before));
-  PetscCall(HalfOf((CUDA *)e->data, upper, b, x, mem));
+  PetscCall(HalfOf((CUDA *)e->data, upper, trick, b, x, mem));
   PetscCall(PlanLeave(plan, before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Half_CUDA(SyncILUEngine e, PetscBool upper, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
+{
+  PetscFunctionBegin;
+  PetscCall(EnterHalf(e, upper, PETSC_FALSE, b, x, mem));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Transform_CUDA(SyncILUEngine e, PetscBool back, const PetscScalar *b, PetscScalar *x, PetscMemType mem)
+{
+  PetscFunctionBegin;
+  PetscCall(EnterHalf(e, back, PETSC_TRUE, b, x, mem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,6 +185,7 @@ static PetscErrorCode Begin(SyncILUEngine e, const SyncILUCSR *A, PetscScalar *d
 
   PetscFunctionBegin;
   d->eisenstat.generation = UNKNOWN;
+  d->eisenstat.permuted   = (PetscBool)(TriangleGetBlocks(L) && TriangleGetBlocks(&d->triangle[PART_U]));
   if (host) PlanCall(MakeStage(d, 2 * n));
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   if (L->ops->diagonal) PlanCall((*L->ops->diagonal)(L, &v));
@@ -174,8 +193,8 @@ static PetscErrorCode Begin(SyncILUEngine e, const SyncILUCSR *A, PetscScalar *d
     PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &d->eisenstat.e));
     PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &d->eisenstat.d));
   }
-  PlanLaunch(
-    SyncILUKernelEisenstat(plan->type, plan->pattern, v, d->factor.d, plan->row, d->eisenstat.d, d->eisenstat.e, host ? (void *)d->stage : dinv, plan->stream));
+  PlanLaunch(SyncILUKernelEisenstat(plan->type, plan->pattern, v, d->factor.d, d->eisenstat.permuted ? NULL : plan->row, d->eisenstat.d, d->eisenstat.e,
+                                    host ? (void *)d->stage : dinv, plan->stream));
   if (host) PetscCall(DeviceDownload(plan->stream, dinv, d->stage, n * plan->size));
   d->eisenstat.generation = d->factor.generation;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -199,6 +218,7 @@ static PetscErrorCode Multiply(CUDA *d, const double *v, double *y)
 {
   Plan               *plan   = &d->plan;
   const size_t        n      = (size_t)plan->pattern.n;
+  const PetscBool     given  = (PetscBool)!d->eisenstat.permuted;
   unsigned long long *ticket = plan->ticket;
   const Triangle     *L = &d->triangle[PART_L], *U = &d->triangle[PART_U];
   SyncILUDeviceSolve  one = {.b = v, .ldb = n, .x = d->x[0], .next = d->x[1], .nrhs = 1, .ticket = ticket, .reset = ticket + 1};
@@ -206,15 +226,17 @@ static PetscErrorCode Multiply(CUDA *d, const double *v, double *y)
     {.out = y, .ldout = n, .x = d->x[1], .next = d->x[0], .nrhs = 1, .ticket = ticket + 1, .reset = ticket, .v = v, .d = d->eisenstat.d, .e = d->eisenstat.e};
 
   PetscFunctionBegin;
-  if (L->ops->diagonal) two.b = d->x[0]; /* w in the order of U */
-  else {
+  if (L->ops->diagonal || d->eisenstat.permuted) { /* w in the order of U */
+    two.b   = d->x[0];
+    two.ldb = d->eisenstat.permuted ? n : 0;
+  } else {
     one.out   = y; /* w in the numbering of the matrix, where y comes in its place */
     one.ldout = n;
     two.b     = y;
     two.ldb   = n;
   }
-  PetscCall(TriangleSolveAlone(U, &one));
-  if (!plan->unfit[0]) PetscCall(TriangleSolveAlone(L, &two));
+  PetscCall(TriangleSolveAlone(U, given, given, &one));
+  if (!plan->unfit[0]) PetscCall(TriangleSolveAlone(L, given, given, &two));
   if (plan->unfit[0]) PetscCall(ResetSolves(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,8 +289,8 @@ static PetscErrorCode Upper(SyncILUEngine e, const SyncILUCSR *A, const PetscSca
     PetscCall(DeviceUpload(plan->stream, d->stage, x, n * plan->size));
   }
   PlanCall(PlanGetPattern(plan, &pattern));
-  PlanLaunch(SyncILUKernelTimesUpper(plan->type, pattern, values, d->factor.d, plan->row, host ? (const void *)d->stage : x, host ? (void *)(d->stage + n) : v,
-                                     plan->stream));
+  PlanLaunch(SyncILUKernelTimesUpper(plan->type, pattern, values, d->factor.d, plan->row, d->eisenstat.permuted ? NULL : plan->row,
+                                     host ? (const void *)d->stage : x, host ? (void *)(d->stage + n) : v, plan->stream));
   PetscCall(PlanRestorePattern(plan, &pattern));
   if (host) PetscCall(DeviceDownload(plan->stream, v, d->stage + n, n * plan->size));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -287,4 +309,8 @@ static PetscErrorCode Upper_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SyncILUEisenstatOps SyncILUCUDAEisenstatOps = {.pattern = Pattern_CUDA, .begin = Begin_CUDA, .multiply = Multiply_CUDA, .upper = Upper_CUDA};
+const SyncILUEisenstatOps SyncILUCUDAEisenstatOps = {.pattern   = Pattern_CUDA,
+                                                     .begin     = Begin_CUDA,
+                                                     .multiply  = Multiply_CUDA,
+                                                     .upper     = Upper_CUDA,
+                                                     .transform = Transform_CUDA};

@@ -72,7 +72,7 @@ PETSC_INTERN PetscErrorCode TriangleUpdate(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode TriangleUpdateCrout(Triangle *, const Factor *);
 PETSC_INTERN PetscErrorCode TriangleRows(Triangle *, SyncILUSlicedRows *);
 PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *);
-PETSC_INTERN PetscErrorCode TriangleSolveAlone(const Triangle *, SyncILUDeviceSolve *);
+PETSC_INTERN PetscErrorCode TriangleSolveAlone(const Triangle *, PetscBool, PetscBool, SyncILUDeviceSolve *);
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
 /* solve_ell.c: a triangle in sliced ELL, the strategy ell's; the factorization of diagonals alone uses it too. */

@@ -91,23 +91,25 @@ PetscErrorCode BlocksCreate(Triangle *t, const int *begin, int blocks, SyncILUDe
 /* Collects the columns that each block needs, if they fit shared memory. */
 static PetscErrorCode Collect(Triangle *t, SyncILUDeviceBlocks *m)
 {
-  Plan           *plan = t->plan;
-  const int       mark = plan->scratch.n, kept = t->memory.n;
-  const size_t    n = (size_t)m->blocks, bytes = (size_t)((char *)m->inner - (char *)m->outer);
-  const int       outers = (int)(bytes / plan->size);
-  int            *list, *needs, *needed, *device, most, total;
-  unsigned short *need;
+  Plan             *plan = t->plan;
+  const int         mark = plan->scratch.n, kept = t->memory.n;
+  const size_t      n = (size_t)m->blocks, bytes = (size_t)((char *)m->inner - (char *)m->outer);
+  const int         outers = (int)(bytes / plan->size);
+  int              *list, *needs, *needed, total;
+  unsigned short   *need;
+  SyncILUBlocksMost most, *device;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &t->memory, (size_t)outers * sizeof(*need), &need));
+  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)outers + SYNCILU_BLOCKS_PIECE) * sizeof(*need), &need));
   PlanCall(PlanAlloc(plan, &t->memory, (n + 1) * sizeof(int), &needs));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)outers * sizeof(int), &list));
-  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &device));
-  CallCUDA(cudaMemsetAsync(device, 0, sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelCollectColumns(*m, outers, list, needs, need, device, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(most), &device));
+  CallCUDA(cudaMemsetAsync(device, 0, sizeof(most), plan->stream));
+  CallCUDA(cudaMemsetAsync(need + outers, 0, SYNCILU_BLOCKS_PIECE * sizeof(*need), plan->stream));
+  PlanLaunch(SyncILUKernelCollectColumns(*m, outers, t->rows.entries - outers, list, needs, need, device, plan->stream));
   PlanCall(PlanOffsets(plan, m->blocks, needs, &total));
-  PetscCall(DeviceReadBack(plan->stream, &most, device, sizeof(int)));
-  if (most > SYNCILU_BLOCKS_NEEDS) PetscCall(PlanRelease(plan, &t->memory, kept));
+  PetscCall(DeviceReadBack(plan->stream, &most, device, sizeof(most)));
+  if (most.needs > SYNCILU_BLOCKS_NEEDS) PetscCall(PlanRelease(plan, &t->memory, kept));
   else {
     PlanCall(PlanAlloc(plan, &t->memory, (size_t)total * sizeof(int), &needed));
     PlanLaunch(SyncILUKernelJoinColumns(*m, list, needs, needed, plan->stream));

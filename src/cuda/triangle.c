@@ -195,15 +195,17 @@ PetscErrorCode TriangleSolve(const Triangle *t, SyncILUDeviceSolve *s)
 }
 
 /*
-   The same, of L or U by itself: right-hand side and solution in the matrix' numbering, of L in that of its rows, of U
-   in that of its columns.
+   The same, of L or U by itself: right-hand side and solution by positions, or, where in and out say so, in the matrix'
+   numbering, of L in that of its rows, of U in that of its columns.
 */
-PetscErrorCode TriangleSolveAlone(const Triangle *t, SyncILUDeviceSolve *s)
+PetscErrorCode TriangleSolveAlone(const Triangle *t, PetscBool in, PetscBool out, SyncILUDeviceSolve *s)
 {
+  const int *index = t->part == PART_L ? t->bindex : t->outindex;
+
   PetscFunctionBegin;
   s->scale    = t->scale;
-  s->bindex   = t->part == PART_L ? t->bindex : t->outindex;
-  s->outindex = s->bindex;
+  s->bindex   = in ? index : NULL;
+  s->outindex = out ? index : NULL;
   s->throttle = t->throttle;
   PetscCall((*t->ops->solve)(t, s));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -35,7 +35,7 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
 #include "system.h"
 
 enum {
-  LIST  = 16,
+  LIST  = 20,
   PAIRS = 5 * LIST, /* a problem each */
   CASES = 2 * LIST, /* a problem and a method each */
   WHY   = KRYLOV_WHY
@@ -51,7 +51,7 @@ typedef struct {
 /* PETSc's solves on a GPU; only matrices on the device have them. */
 static const char cusparse[] = "pc_factor_mat_solver_type cusparse";
 /* For symmetric matrices alone. */
-static const char symmetric[] = "pc_syncilu_symmetric", icc[] = "pc_type icc";
+static const char symmetric[] = "pc_syncilu_symmetric", icc[] = "pc_type icc", natural[] = "ksp_norm_type natural";
 
 static const Preconditioner on_gpu[] = {
   {"syncilu",                 {"pc_type syncilu"},                                                                               PETSC_FALSE},
@@ -119,25 +119,28 @@ static const char *const shown[2][12] = {
 };
 /* Of -meshes_table. The order of the mesh comes first: the others' iterations are compared with its. */
 static const Preconditioner on_meshes[] = {
-  {"ILU(0)",              {"pc_type syncilu"},                                                                                       PETSC_TRUE},
-  {"ILU(0) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                                    PETSC_TRUE},
-  {"ILU(1) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                              PETSC_TRUE},
-  {"ILU(2) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                              PETSC_TRUE},
-  {"ILU(0) bmc relaxed",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_relax 0.5"},                            PETSC_TRUE},
-  {"ILU(1) bmc relaxed",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1", "pc_syncilu_relax 0.5"},      PETSC_TRUE},
-  {"D-ILU bmc",           {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.5"},  PETSC_TRUE},
+  {"ILU(0)",              {"pc_type syncilu"},                                                                                                PETSC_TRUE},
+  {"ILU(0) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                                             PETSC_TRUE},
+  {"ILU(1) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                                       PETSC_TRUE},
+  {"ILU(2) bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                                       PETSC_TRUE},
+  {"ILU(0) bmc relaxed",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_relax 0.5"},                                     PETSC_TRUE},
+  {"ILU(1) bmc relaxed",  {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1", "pc_syncilu_relax 0.5"},               PETSC_TRUE},
+  {"D-ILU bmc",           {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.5"},           PETSC_TRUE},
   {"D-ILU bmc trick",
    {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.5", "pc_syncilu_eisenstat"},
-   PETSC_TRUE                                                                                                                                  },
+   PETSC_TRUE                                                                                                                                           },
   {"D-ILU bmc trick 0.8",
    {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.8", "pc_syncilu_eisenstat"},
-   PETSC_TRUE                                                                                                                                  },
-  {"IC(0) bmc",           {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc"},                                         PETSC_TRUE},
-  {"ILU(0) sweeps",       {"pc_type syncilu", "pc_syncilu_solve jacobi"},                                                            PETSC_TRUE},
-  {"ILU(0) bmc sweeps",   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_solve jacobi"},                         PETSC_TRUE},
-  {"jacobi",              {"pc_type jacobi"},                                                                                        PETSC_TRUE},
-  {"none",                {"pc_type none"},                                                                                          PETSC_TRUE},
-  {"gamg",                {"pc_type gamg"},                                                                                          PETSC_TRUE},
+   PETSC_TRUE                                                                                                                                           },
+  {"D-ILU bmc natural",
+   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.8", "pc_syncilu_eisenstat", natural},
+   PETSC_TRUE                                                                                                                                           },
+  {"IC(0) bmc",           {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc"},                                                  PETSC_TRUE},
+  {"ILU(0) sweeps",       {"pc_type syncilu", "pc_syncilu_solve jacobi"},                                                                     PETSC_TRUE},
+  {"ILU(0) bmc sweeps",   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_solve jacobi"},                                  PETSC_TRUE},
+  {"jacobi",              {"pc_type jacobi"},                                                                                                 PETSC_TRUE},
+  {"none",                {"pc_type none"},                                                                                                   PETSC_TRUE},
+  {"gamg",                {"pc_type gamg"},                                                                                                   PETSC_TRUE},
 };
 static const Preconditioner on_cpu[] = {
   {"ilu", {"pc_type ilu"}, PETSC_FALSE},
@@ -521,7 +524,8 @@ static PetscInt Choose(const Bench *bench, PetscBool cg, const Preconditioner *c
       wanted = PETSC_FALSE;
       for (const char *const *name = shown[cg]; *name && !wanted; name++) wanted = (PetscBool)!strcmp(c->name, *name);
     }
-    for (int o = 0; wanted && !cg && o < KRYLOV_OPTIONS && c->options[o]; o++) wanted = (PetscBool)(c->options[o] != symmetric && c->options[o] != icc);
+    for (int o = 0; wanted && !cg && o < KRYLOV_OPTIONS && c->options[o]; o++)
+      wanted = (PetscBool)(c->options[o] != symmetric && c->options[o] != icc && c->options[o] != natural);
     if (wanted) chosen[n++] = c;
   }
   return n;
