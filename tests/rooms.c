@@ -209,7 +209,8 @@ static PetscErrorCode TestTriangles(const Case *c, const char *name, const Solve
     }
     PetscCall(DeviceReadBack(room.plan.stream, back, to, (size_t)room.plan.nnz * sizeof(*val)));
     for (PetscInt i = 0; i < n; i++) back[diag[i]] = val[diag[i]];
-    for (int e = 0; e < room.plan.nnz; e++) same += back[e] == val[e];
+    /* tiles of points have products with small triangles, of which the values are made again */
+    for (int e = 0; e < room.plan.nnz; e++) same += fabs(back[e] - val[e]) <= (t[0].order.points ? 1e-11 * val[e] : 0.0);
     CHECK(same == room.plan.nnz, "%s of %s: %" PetscInt_FMT " of %d values come back from storage", SolveName(ops), name, same, room.plan.nnz);
     if (ops->values) CallCUDA(cudaFree(to));
   }
