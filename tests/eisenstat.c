@@ -161,7 +161,8 @@ static PetscErrorCode Numbering(Mat F, Vec v, IS *numbering)
   SyncILUEngine      e = ((Mat_SyncILU *)F->data)->engine;
   const PetscScalar *from, *given;
   PetscScalar       *own;
-  PetscInt           n, found = 0, *at;
+  PetscReal         *key[2];
+  PetscInt           n, found = 0, *at, *rank[2];
   Vec                y;
 
   PetscFunctionBegin;
@@ -172,23 +173,25 @@ static PetscErrorCode Numbering(Mat F, Vec v, IS *numbering)
   }
   PetscCall(VecDuplicate(v, &y));
   PetscCall(MatForwardSolve(F, v, y));
-  PetscCall(PetscMalloc2(n, &own, n, &at));
+  PetscCall(PetscMalloc6(n, &own, n, &at, n, &key[0], n, &key[1], n, &rank[0], n, &rank[1]));
   PetscCall(VecGetArrayRead(v, &from));
   PetscCall((*e->ops->eisenstat->transform)(e, PETSC_FALSE, from, own, PETSC_MEMTYPE_HOST));
   PetscCall(VecRestoreArrayRead(v, &from));
   PetscCall(VecGetArrayRead(y, &given));
   for (PetscInt i = 0; i < n; i++) {
-    at[i] = i;
-    for (PetscInt j = 0; j < n; j++) {
-      if (own[i] != given[j]) continue;
-      at[i] = j;
-      found++;
-    }
+    key[0][i]  = PetscRealPart(own[i]);
+    key[1][i]  = PetscRealPart(given[i]);
+    rank[0][i] = rank[1][i] = i;
   }
   PetscCall(VecRestoreArrayRead(y, &given));
+  for (int k = 0; k < 2; k++) PetscCall(PetscSortRealWithArrayInt(n, key[k], rank[k]));
+  for (PetscInt k = 0; k < n; k++) {
+    at[rank[0][k]] = rank[1][k];
+    found += key[0][k] == key[1][k];
+  }
   CHECK(found == n, "%" PetscInt_FMT " of %" PetscInt_FMT " numbers of L^-1 v are found in the operator's order", found, n);
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, at, PETSC_COPY_VALUES, numbering));
-  PetscCall(PetscFree2(own, at));
+  PetscCall(PetscFree6(own, at, key[0], key[1], rank[0], rank[1]));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
