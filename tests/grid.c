@@ -358,6 +358,47 @@ static PetscErrorCode TestPointsMemory(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   A row of zeros in a point: its pivot is rejected, and -pc_syncilu_check finds right what comes before it, also the
+   rows of the same point. Other values have a factor again.
+*/
+static PetscErrorCode TestPointsBreakdown(void)
+{
+  const Shape s = {
+    {7, 5, 3},
+    3, PETSC_FALSE, PETSC_FALSE
+  };
+  DM  da;
+  Mat A;
+  PC  pc;
+
+  PetscFunctionBegin;
+  PetscCall(Create(PETSC_COMM_SELF, &s, &da, &A));
+  PetscCall(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+  PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_STRUCT));
+  PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
+  for (PetscInt row = 150; row < 153; row++) {
+    PCFailedReason    reason;
+    SyncILUStatistics statistics;
+
+    PetscCall(MatZeroRows(A, 1, &row, 0.0, NULL, NULL));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCGetFailedReason(pc, &reason));
+    PetscCall(PCSyncILUGetStatistics(pc, &statistics));
+    CHECK(reason == PC_FACTOR_NUMERIC_ZEROPIVOT && statistics.failed_row == row, "reason %d, row %" PetscInt_FMT " where %" PetscInt_FMT " has no pivot",
+          (int)reason, statistics.failed_row, row);
+    PetscCall(Fill(A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCGetFailedReason(pc, &reason));
+    CHECK(!reason, "reason %d for a matrix that has a factor", (int)reason);
+  }
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Entries beside those of a 5-point stencil, at the ends of lines alone: the grid must be known. */
 static PetscErrorCode TestUnlike(void)
 {
@@ -552,6 +593,7 @@ int main(int argc, char **argv)
       PetscCall(TestOrigins());
       PetscCall(TestPoints());
       PetscCall(TestPointsMemory());
+      PetscCall(TestPointsBreakdown());
       PetscCall(TestUnlike());
       PetscCall(TestOtherDMs());
     }

@@ -174,6 +174,7 @@ PETSC_INTERN PetscBool Reorder_CUDA(PetscInt, PetscInt64, const PetscInt[2], dou
 
 PETSC_INTERN PetscErrorCode PlanGetValues(Plan *, const SyncILUPattern *, const SyncILUCSR *, SyncILUDeviceValues *);
 PETSC_INTERN PetscErrorCode PlanKeepCrout(Plan *, DeviceMemory *);
+PETSC_INTERN DeviceMemory  *PlanCroutMemory(Plan *);
 
 /* inodes.c: successive rows of one pattern. InodesCall() is PlanCall() for functions that get plan->inodes. */
 

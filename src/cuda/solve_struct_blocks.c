@@ -103,8 +103,9 @@ static PetscErrorCode Update_StructBlocks(Triangle *t, const Factor *factor)
   Blocks *b    = (Blocks *)t->data;
 
   PetscFunctionBegin;
-  PlanCall(PlanKeepCrout(plan, &plan->scratch)); /* unless the factorization, or the caller, has brought them */
+  PlanCall(PlanKeepCrout(plan, PlanCroutMemory(plan))); /* unless the factorization, or the caller, has brought them */
   PlanCall(TriangleUpdateCrout(t, factor));
+  if (t->part == PART_U) plan->crout_generation = factor->generation; /* those of L have come before */
   b->pivot = factor->d;
   PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, b->q, plan->crout, b->pivot, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);

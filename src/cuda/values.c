@@ -62,6 +62,15 @@ PetscErrorCode PlanKeepCrout(Plan *plan, DeviceMemory *memory)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Where W and U' on the pattern are while a factorization runs, if the solves have a storage of their own for them.
+   -pc_syncilu_check finds them there afterwards: what stands beside a rejected pivot in that storage may not come back.
+*/
+DeviceMemory *PlanCroutMemory(Plan *plan)
+{
+  return plan->settings->check ? &plan->memory : &plan->scratch;
+}
+
 /* Brings W and U' onto the pattern, in whose order somebody wants them. */
 PetscErrorCode CroutUpdate(CUDA *d, DeviceMemory *memory)
 {
