@@ -51,6 +51,22 @@ __global__ void times_pivots_kernel(int n, const V *__restrict__ pivot, bool div
   x[out ? out[i] : i] = divide ? from / pivot[i] : from * pivot[i];
 }
 
+template <typename V>
+__global__ void before_kernel(int n, const V *__restrict__ d, const V *__restrict__ e, const V *__restrict__ v, const V *__restrict__ w, V *__restrict__ b)
+{
+  const long long i = global_thread();
+
+  if (i < n) b[i] = d[i] * v[i] + e[i] * w[i];
+}
+
+template <typename V>
+__global__ void after_kernel(int n, const V *__restrict__ d, const V *w, const V *__restrict__ x, V *y)
+{
+  const long long i = global_thread();
+
+  if (i < n) y[i] = d[i] * (w[i] + x[i]);
+}
+
 } // namespace
 
 cudaError_t SyncILUKernelEisenstat(SyncILUValueType type, SyncILUDevicePattern p, SyncILUDeviceValues a, const void *pivot, const int *row, void *d, void *e,
@@ -72,4 +88,16 @@ cudaError_t SyncILUKernelTimesPivots(SyncILUValueType type, int n, const void *p
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   LAUNCH(times_pivots_kernel<double>, (long long)n, stream, n, (const double *)pivot, divide != 0, in, out, (const double *)b, (double *)x);
+}
+
+cudaError_t SyncILUKernelEisenstatBefore(SyncILUValueType type, int n, const void *d, const void *e, const void *v, const void *w, void *b, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(before_kernel<double>, (long long)n, stream, n, (const double *)d, (const double *)e, (const double *)v, (const double *)w, (double *)b);
+}
+
+cudaError_t SyncILUKernelEisenstatAfter(SyncILUValueType type, int n, const void *d, const void *w, const void *x, void *y, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(after_kernel<double>, (long long)n, stream, n, (const double *)d, (const double *)w, (const double *)x, (double *)y);
 }

@@ -7,7 +7,8 @@
 
    a the diagonal of the matrix. The solve with L makes its right-hand side of v and w, and y of its solution. By rows of
    the matrix it takes D and a - 2 D, the d and e of SyncILUDeviceSolve; strategy struct, which reads the x of U for w,
-   the diagonal in the order of its own (SyncILUKernelStructDiagonal()).
+   the diagonal in the order of its own (SyncILUKernelStructDiagonal()). For strategies that know nothing of it there are
+   kernels for what comes before the solve with L and after it.
 */
 #ifndef SYNCILU_EISENSTAT_H
 #define SYNCILU_EISENSTAT_H
@@ -26,8 +27,8 @@ extern cudaError_t SyncILUKernelEisenstat(SyncILUValueType, SyncILUDevicePattern
                                           void *inverse, cudaStream_t);
 
 /*
-   v = (I + U') x, x in the matrix' numbering and the entry of row i of v at out[i] (NULL: at i), of the matrix' entries and the pivots: where only diagonals have
-   updates, D U' are the entries right of the diagonal.
+   v = (I + U') x, of the matrix' entries and the pivots: where only diagonals have updates, D U' are the entries right of
+   the diagonal. x is in the matrix' numbering; what row i of the factor makes of it comes to v[out[i]] (NULL: v[i]).
 */
 extern cudaError_t SyncILUKernelTimesUpper(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, const int *row, const int *out,
                                            const void *x, void *v, cudaStream_t);
@@ -38,6 +39,10 @@ extern cudaError_t SyncILUKernelTimesUpper(SyncILUValueType, SyncILUDevicePatter
 */
 extern cudaError_t SyncILUKernelTimesPivots(SyncILUValueType, int n, const void *pivot, int divide, const int *in, const int *out, const void *b, void *x,
                                             cudaStream_t);
+
+/* b = d v + e w, the right-hand side of L; and, x being its solution, y = d (w + x), where y may be w. */
+extern cudaError_t SyncILUKernelEisenstatBefore(SyncILUValueType, int n, const void *d, const void *e, const void *v, const void *w, void *b, cudaStream_t);
+extern cudaError_t SyncILUKernelEisenstatAfter(SyncILUValueType, int n, const void *d, const void *w, const void *x, void *y, cudaStream_t);
 
 #if defined(__cplusplus)
 }

@@ -69,7 +69,7 @@ extern cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType, SyncILUDevi
 /* The way back: of L the entries of W, of U those of U', without the diagonal. */
 extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, const void *d, void *crout, cudaStream_t);
 
-/* As SyncILUKernelSolveStruct(), but for Eisenstat's trick. */
+/* As SyncILUKernelSolveStruct(), without Eisenstat's trick. */
 extern cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, SyncILUDeviceSolve, cudaStream_t);
 
 #if defined(__cplusplus)

@@ -112,7 +112,8 @@ static PetscErrorCode TestPattern(const char *pattern, const char *ordering, Pet
 }
 
 /* The iterations and the solution of a Krylov method with the trick and without, and what the view says. */
-static PetscErrorCode TestTrick(const char *pattern, const char *ordering, SyncILUBackend backend, PetscBool symmetric, PetscReal relax, PetscRandom rand)
+static PetscErrorCode TestTrick(const char *pattern, const char *ordering, SyncILUBackend backend, SyncILUSolve solve, PetscBool symmetric, PetscReal relax,
+                                PetscRandom rand)
 {
   Mat       A;
   Vec       b, x[2];
@@ -142,6 +143,7 @@ static PetscErrorCode TestTrick(const char *pattern, const char *ordering, SyncI
     PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_DILU));
     PetscCall(PCSyncILUSetRelax(pc, relax));
     PetscCall(PCSyncILUSetEisenstat(pc, (PetscBool)k));
+    PetscCall(PCSyncILUSetSolve(pc, solve));
     PetscCall(KSPSolve(ksp, b, x[k]));
     PetscCall(KSPGetIterationNumber(ksp, &its[k]));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
@@ -263,9 +265,13 @@ int main(int argc, char **argv)
   for (int k = 0; k < (device ? 2 : 1); k++) {
     const SyncILUBackend backend = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
 
-    if (!PetscDefined(USE_COMPLEX)) PetscCall(TestTrick("15pt:5x5x4", MATORDERINGBMC, backend, PETSC_TRUE, 0.5, rand)); /* symmetric, not Hermitian */
-    PetscCall(TestTrick("15pt:5x4x4", MATORDERINGBMC, backend, PETSC_FALSE, 0.5, rand));
-    PetscCall(TestTrick("random:90", MATORDERINGNATURAL, backend, PETSC_FALSE, 0.0, rand));
+    if (!PetscDefined(USE_COMPLEX))
+      PetscCall(TestTrick("15pt:5x5x4", MATORDERINGBMC, backend, SYNCILU_SOLVE_AUTO, PETSC_TRUE, 0.5, rand)); /* symmetric, not Hermitian */
+    PetscCall(TestTrick("15pt:5x4x4", MATORDERINGBMC, backend, SYNCILU_SOLVE_AUTO, PETSC_FALSE, 0.5, rand));
+    PetscCall(TestTrick("random:90", MATORDERINGNATURAL, backend, SYNCILU_SOLVE_AUTO, PETSC_FALSE, 0.0, rand));
+    /* points of several unknowns, and rows, along the lines of a grid */
+    PetscCall(TestTrick("7pt_dof2:12x6x5", MATORDERINGNATURAL, backend, SYNCILU_SOLVE_STRUCT, PETSC_FALSE, 0.5, rand));
+    PetscCall(TestTrick("27pt:9x5x4", MATORDERINGNATURAL, backend, SYNCILU_SOLVE_STRUCT, PETSC_FALSE, 0.5, rand));
     PetscCall(TestRefusals(backend, rand));
     PetscCall(TestFlops(backend, rand));
   }

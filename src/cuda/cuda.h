@@ -37,6 +37,7 @@ typedef struct {
   } start;
   struct {
     double   *d, *e;      /* see kernels/eisenstat.h; not for solves with SolveOps.diagonal */
+    double   *b;          /* right-hand sides of L; for solves with SolveOps.plain alone */
     PetscInt  generation; /* for which these are */
     PetscBool permuted;   /* vectors of the operator are in the order of the factor */
   } eisenstat;

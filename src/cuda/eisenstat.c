@@ -190,6 +190,7 @@ static PetscErrorCode Begin(SyncILUEngine e, const SyncILUCSR *A, PetscScalar *d
   PlanCall(PlanGetValues(plan, &e->pattern, A, &v));
   if (L->ops->diagonal) PlanCall((*L->ops->diagonal)(L, &v));
   else if (!d->eisenstat.d) {
+    if (L->ops->plain) PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &d->eisenstat.b));
     PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &d->eisenstat.e));
     PlanCall(PlanAlloc(plan, &plan->memory, n * plan->size, &d->eisenstat.d));
   }
@@ -213,13 +214,17 @@ static PetscErrorCode Begin_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both solves, on the device. */
+/*
+   Both solves, on the device. With SolveOps.plain the right-hand side of L is made before, and its solution, from which
+   the product is made afterwards, comes in the place of that.
+*/
 static PetscErrorCode Multiply(CUDA *d, const double *v, double *y)
 {
-  Plan               *plan   = &d->plan;
-  const size_t        n      = (size_t)plan->pattern.n;
-  const PetscBool     given  = (PetscBool)!d->eisenstat.permuted;
+  Plan               *plan  = &d->plan;
+  const size_t        n     = (size_t)plan->pattern.n;
+  const PetscBool     given = (PetscBool)!d->eisenstat.permuted, plain = d->triangle[PART_L].ops->plain;
   unsigned long long *ticket = plan->ticket;
+  const void         *pivot = d->eisenstat.d, *e = d->eisenstat.e;
   const Triangle     *L = &d->triangle[PART_L], *U = &d->triangle[PART_U];
   SyncILUDeviceSolve  one = {.b = v, .ldb = n, .x = d->x[0], .next = d->x[1], .nrhs = 1, .ticket = ticket, .reset = ticket + 1};
   SyncILUDeviceSolve  two =
@@ -235,8 +240,14 @@ static PetscErrorCode Multiply(CUDA *d, const double *v, double *y)
     two.b     = y;
     two.ldb   = n;
   }
+  if (plain) {
+    two.v = two.d = two.e = NULL;
+    two.b = two.out = d->eisenstat.b;
+  }
   PetscCall(TriangleSolveAlone(U, given, given, &one));
+  if (plain && !plan->unfit[0]) PetscCall(PlanCheckLaunch(plan, SyncILUKernelEisenstatBefore(plan->type, (int)n, pivot, e, v, y, two.out, plan->stream)));
   if (!plan->unfit[0]) PetscCall(TriangleSolveAlone(L, given, given, &two));
+  if (plain && !plan->unfit[0]) PetscCall(PlanCheckLaunch(plan, SyncILUKernelEisenstatAfter(plan->type, (int)n, pivot, y, two.out, y, plan->stream)));
   if (plan->unfit[0]) PetscCall(ResetSolves(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,6 +38,7 @@ typedef struct {
   PetscErrorCode (*update)(Triangle *, const Factor *);
   PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
   PetscErrorCode (*view)(const Triangle *, PetscViewer);                 /* NULL: its order says all */
+  PetscBool plain;                                                       /* its kernels know nothing of Eisenstat's trick */
   /* of L, for Eisenstat's trick where it reads the x of U: the diagonal of the matrix. NULL: see SyncILUDeviceSolve */
   PetscErrorCode (*diagonal)(Triangle *, const SyncILUDeviceValues *);
   /* The rest is NULL where the plan shall keep columns, and W and U' on the pattern. */

@@ -144,6 +144,7 @@ static PetscErrorCode Values_StructBlocks(const Triangle *t, void *val)
 const SolveOps SyncILUSolveStructBlocksOps = {.type       = SYNCILU_SOLVE_STRUCT,
                                               .transposes = PETSC_TRUE,
                                               .scales     = PETSC_TRUE,
+                                              .plain      = PETSC_TRUE,
                                               .fits       = Fits_StructBlocks,
                                               .create     = Create_StructBlocks,
                                               .update     = Update_StructBlocks,
