@@ -170,7 +170,7 @@ static PetscErrorCode Plan(SyncILUEngine e, const SyncILUSource *source)
 
   PetscFunctionBegin;
   e->unfit[0]  = 0;
-  e->unrelaxed = e->pattern.upper = PETSC_FALSE;
+  e->unrelaxed = e->relaxed = e->pattern.upper = PETSC_FALSE;
   if (!e->settings.check && !e->pattern.lptr) {
     PetscCall((*source->get)(source->ctx, SyncILUEngineTakesDevice(e), PETSC_FALSE, &A));
     ierr = SyncILUGridCheck(&e->settings, &A);
@@ -530,6 +530,9 @@ static PetscErrorCode PlanFits(SyncILUEngine e, const SyncILUSource *source, con
     *fits = PETSC_FALSE;
   } else if (e->unrelaxed && e->settings.relax != 0.0) {
     PetscCall(PetscInfo(NULL, "Relaxation was switched on after the symbolic phase, which is done again\n"));
+    *fits = PETSC_FALSE;
+  } else if (e->relaxed && e->settings.relax == 0.0) {
+    PetscCall(PetscInfo(NULL, "Relaxation was switched off after the symbolic phase, which is done again for what is faster without\n"));
     *fits = PETSC_FALSE;
   } else if (!SyncILUSameIdentity(A, &e->identity)) {
     if (e->pending) PetscCall((*e->ops->fingerprint)(e, NULL, e->fingerprint));

@@ -371,8 +371,9 @@ struct _n_SyncILUEngine {
   SyncILUSettings          settings; /* as planned; those that MatSyncILUSettingsChanged() passes on may change later */
   SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
   SyncILUSolve             solve;
-  PetscInt                 analyses;  /* plans made so far */
-  PetscBool                unrelaxed; /* the plan knows no relaxation; where that is switched on later, another one is made */
+  PetscInt                 analyses; /* plans made so far */
+  /* the plan knows no relaxation, or has given way to it: where that is switched on, or off, later, another one is made */
+  PetscBool unrelaxed, relaxed;
 
   /*
      By what the matrix of the plan, or a later one of the same pattern, was recognized; without its values.

@@ -277,6 +277,10 @@ static PetscErrorCode TestInodes(PetscRandom rand)
               "%s: the view says\n%s", what, view);
         CHECK(CheckViewSays(view, "updates", v.relax == 0.0 && size > 1 && !inodes[m].large ? "from lists" : "searched for"), "%s: the view says\n%s", what,
               view);
+        e->settings.relax = 0.0; /* now there are lists, if there is room for them */
+        PetscCall(EngineFactor(e, &v.csr, NULL, &v.info));
+        PetscCall(EngineView(e, view, sizeof(view)));
+        CHECK(CheckViewSays(view, "updates", size > 1 && !inodes[m].large ? "from lists" : "searched for"), "%s, no longer: the view says\n%s", what, view);
         PetscCall(SyncILUEngineDestroy(&e));
       }
       PetscCall(SyncILUEngineDestroy(&host));

@@ -120,6 +120,7 @@ PetscErrorCode PlanStrategies(SyncILUEngine e)
   PlanCall(FactorizationCreate(plan, &d->triangle[PART_L], &d->triangle[PART_U], &d->factorization));
   for (int k = 0; k < 2; k++) d->triangle[k].order.position = NULL; /* goes with the scratch */
   e->unrelaxed     = (PetscBool)(d->factorization.half || d->factorization.ops->blocks);
+  e->relaxed       = plan->relaxed;
   e->pattern.upper = (PetscBool)(d->factorization.half && !plan->row);
   /*
      what comes next is loaded, and what only the first factorization fills is taken, while auto can still

@@ -37,7 +37,10 @@ static const char too_many[]  = "blocks have so many entries that shared memory 
 static PetscErrorCode Fits_Blocks(Plan *plan, char why[], size_t len)
 {
   PetscFunctionBegin;
-  if (plan->settings->relax != 0.0) PetscCall(PetscStrncpy(why, "it has no relaxation", len));
+  if (plan->settings->relax != 0.0) {
+    PetscCall(PetscStrncpy(why, "it has no relaxation", len));
+    plan->relaxed = PETSC_TRUE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

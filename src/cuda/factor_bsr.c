@@ -136,8 +136,10 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   b->m.inodes.pattern     = inodes->pattern;
   b->m.inodes.pattern.col = inodes->columns;
   PlanCall(Room(f, &b->m));
-  if (plan->settings->relax != 0.0) PlanCall(FactorRowsSums(f));
-  else PlanCall(Lists(f, r, &b->lists));
+  if (plan->settings->relax != 0.0) {
+    PlanCall(FactorRowsSums(f));
+    plan->relaxed = PETSC_TRUE;
+  } else PlanCall(Lists(f, r, &b->lists));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -39,7 +39,7 @@ static PetscBool Late(const Factorization *f)
 */
 PetscErrorCode FactorHalf(Factorization *f, const char unfit[])
 {
-  const Plan *plan = f->plan;
+  Plan       *plan = f->plan;
   const char *why  = unfit;
 
   PetscFunctionBegin;
@@ -48,7 +48,10 @@ PetscErrorCode FactorHalf(Factorization *f, const char unfit[])
   if (!plan->settings->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   /* PETSc was told that the matrix is symmetric, and may have been told wrong */
   if (!why[0] && !plan->symmetric) why = "the pattern is not symmetric";
-  if (!why[0] && plan->settings->relax != 0.0) why = "relaxation adds up what is dropped left of the diagonal too";
+  if (!why[0] && plan->settings->relax != 0.0) {
+    why           = "relaxation adds up what is dropped left of the diagonal too";
+    plan->relaxed = PETSC_TRUE;
+  }
   f->half = (PetscBool)!why[0];
   PetscCall(PetscStrncpy(f->both, why, sizeof(f->both)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -93,6 +93,7 @@ struct _Plan {
   Stencil      *stencil; /* of the grid that the rows follow, once somebody asks */
   SyncILUTiling tiling;
   PetscBool     tiled;
+  PetscBool     relaxed;      /* the factorization had another strategy, or other lists, without relaxation */
   int           tile_lanes;   /* logarithm of the lanes a row in tiles */
   int           tile_entries; /* most entries of a lane in tiles */
   /* mean length of the chains that row blocks cut; 0 where tiles do not come from chains */

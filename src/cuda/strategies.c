@@ -359,9 +359,10 @@ PetscErrorCode FactorizationCreate(Plan *plan, Triangle *L, const Triangle *U, F
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(f, sizeof(*f)));
-  f->plan = plan;
-  f->L    = L;
-  f->U    = U;
+  plan->relaxed = PETSC_FALSE;
+  f->plan       = plan;
+  f->L          = L;
+  f->U          = U;
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->pattern.n * plan->size, &f->pivot));
   mark = f->memory.n;
   for (int u = 0; SyncILUCUDAUpdates[u]; u++) {
