@@ -274,6 +274,12 @@ static PetscErrorCode CreateRightHandSide(Mat A, const char rhs[], Vec b, Vec *s
   PetscFunctionReturn(0);
 }
 
+/* What there is of a norm; of an empty vector, or one of zeros, itself. */
+static PetscReal Relative(PetscReal norm, PetscReal of)
+{
+  return of > 0 ? norm / of : norm;
+}
+
 /* The relative residual in the norm of the solver, computed anew from the solution. */
 static PetscErrorCode ResidualInNormOfSolver(KSP ksp, Vec b, Vec r, PetscReal *relative)
 {
@@ -302,7 +308,7 @@ static PetscErrorCode ResidualInNormOfSolver(KSP ksp, Vec b, Vec r, PetscReal *r
     }
     PetscCall(VecDestroy(&z));
   }
-  *relative = rnorm / bnorm;
+  *relative = Relative(rnorm, bnorm);
   PetscFunctionReturn(0);
 }
 
@@ -406,12 +412,12 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pc_type: %s\n", pctype));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "converged_reason: %s\n", KSPConvergedReasons[reason]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT "\n", its));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relative_residual: %.4e\n", (double)(rnorm / bnorm)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relative_residual: %.4e\n", (double)Relative(rnorm, bnorm)));
   if (solution) {
     PetscCall(VecNorm(solution, NORM_2, &norm));
     PetscCall(VecAXPY(solution, -1, x));
     PetscCall(VecNorm(solution, NORM_2, &error));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relative_error: %.4e\n", (double)(error / norm)));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relative_error: %.4e\n", (double)Relative(error, norm)));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setup_time: %.6f\n", setup));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve_time: %.6f\n", solve));
@@ -425,7 +431,7 @@ int main(int argc, char **argv)
              "The relative residual in the norm of the solver is %g, and must not exceed %g for a relative tolerance of %g", (double)residual,
              (double)(10 * rtol), (double)rtol);
   /* Another norm promises nothing about the true residual, but a solution worse than zero is none. */
-  PetscCheck(rnorm < bnorm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The true relative residual is %g, not below 1", (double)(rnorm / bnorm));
+  PetscCheck(rnorm < bnorm || rnorm == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The true relative residual is %g, not below 1", (double)Relative(rnorm, bnorm));
 
   PetscCall(VecDestroy(&solution));
   PetscCall(VecDestroy(&r));
