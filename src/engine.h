@@ -264,8 +264,9 @@ typedef struct {
   /* v = U' x; v is not x. */
   PetscErrorCode (*upper)(SyncILUEngine, const SyncILUCSR *, const PetscScalar *x, PetscScalar *v, PetscMemType);
   /*
-     NULL, or the backend has these vectors, dinv too, in an order of its own, while b and x are in the matrix'
-     numbering: L^-1 b, and with back x = U'^-1 v, in other memory.
+     NULL: these vectors, and dinv, are in the matrix' numbering. Else they may be in an order that the backend prefers,
+     and this is the way there and back: L^-1 b of b in the matrix' numbering, with back x = U'^-1 v, x in that numbering;
+     from is not to.
   */
   PetscErrorCode (*transform)(SyncILUEngine, PetscBool back, const PetscScalar *from, PetscScalar *to, PetscMemType);
 } SyncILUEisenstatOps;

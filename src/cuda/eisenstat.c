@@ -7,8 +7,8 @@
 #include "../../kernels/pattern.h"
 
 /*
-   On the device: L^-1 b, or U^-1 b; or of the trick, from and to its vectors, L^-1 b and U'^-1 b, of which the pivots
-   are no part.
+   On the device: L^-1 b, or U^-1 b, in the matrix' numbering; for the trick L^-1 b to the vectors of its operator, or
+   U'^-1 b, which has no pivots, from them.
 */
 static PetscErrorCode Half(CUDA *d, PetscBool upper, PetscBool trick, const double *b, double *x)
 {

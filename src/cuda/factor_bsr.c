@@ -118,7 +118,8 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   f->data  = b;
   f->lanes = 5;
   r        = &b->rows;
-  PlanCall(PlanKeepCrout(plan, &plan->scratch)); /* unless the solves keep them: each factorization takes them again, which shall find the memory */
+  /* unless the solves keep them, each factorization takes them anew: here it is seen that there is memory for them */
+  PlanCall(PlanKeepCrout(plan, &plan->scratch));
   PlanCall(PlanInodes(plan));
   inodes = plan->inodes;
   if (f->L->order.inodes) r->order = f->L->order;

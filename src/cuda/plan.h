@@ -101,7 +101,7 @@ struct _Plan {
   int tiles; /* that have rows */
   /* of the tiles of L and of U, the levels themselves while planning */
   int *tile_level[2], tile_levels[2];
-  /* W and U' on the pattern, where a strategy keeps them */
+  /* W and U' on the pattern, where a strategy keeps them, or as long as a call needs them; NULL: they are not there */
   void    *crout;
   PetscInt crout_generation;
   /* the same, which the next factorization by sweeps begins with; NULL: with the matrix */

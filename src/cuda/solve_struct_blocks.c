@@ -1,7 +1,8 @@
 /*
    Solve strategy struct for points with several unknowns: lines of points, whose entries are dense blocks, in the
    tiles of kernels/struct.h and the storage of kernels/solve_struct_blocks.h. x is by tiles, and of both triangles
-   alike. W and U' on the pattern, which the storage is made of, go when it is, and can be had back.
+   alike. The storage is made of W and U' on the pattern, which nobody keeps; they are made again of it when they are
+   asked for.
 
    The points are the rows of plan->inodes, whose grid is found as that of rows is.
 */
