@@ -989,7 +989,8 @@ MAT_GETTER(Threads, PetscInt)
 
    Do not test w = 1 with the right-hand side A e: it is solved in one step.
 
-   Takes effect at the next factorization.
+   Takes effect at the next factorization. Where a GPU factors another way with relaxation than without, the
+   symbolic phase is done again when it is switched on or off.
 
    References:
    I. Gustafsson, A class of first order factorization methods, BIT 18 (1978); O. Axelsson, G. Lindskog, On
