@@ -61,7 +61,9 @@ typedef enum {
                              that are much longer than the others are shared by many warps
 .  SYNCILU_UPDATE_BSR      - 32 or 64 lanes have an inode: up to 8 successive rows of one pattern, such as the
                              unknowns of a point of a mesh, which are updated together, block by block. The plan has
-                             lists of the blocks that meet, unless there is relaxation, or no room for them
+                             lists of the blocks that meet, unless there is relaxation, or no room for them.
+                             Where only diagonal blocks have updates, as with 5 and 7 points, 16 or 32 lanes have
+                             an inode, and multiply with the inverses of these blocks
 .  SYNCILU_UPDATE_STRUCT   - a line of a grid has twice 32 lanes, each with an entry of the stencil, see `SYNCILU_SOLVE_STRUCT`
 .  SYNCILU_UPDATE_PARILU   - not exact: sweeps of a fixed-point iteration over all entries, in which no row waits
                              for another one; on the host too

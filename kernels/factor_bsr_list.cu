@@ -11,12 +11,15 @@
    while the updates before are made; each lane computes the row of W_ik that it multiplies with. Where a warp has
    lanes for several blocks, it updates several W_ij at the same time.
 
+   Where the solves go along the lines of a grid, an inode that one warp has goes to their storage as soon as it is finished.
+
    A reference inode's updates come before those of the next one in every case, so that results do not depend on who
    has an inode. The form is that of factor_rows.cuh: A = (W + D)(I + U'), each u' its own flag. Progress is as
    syncfree.cuh says: all that an inode waits for belongs to lower tickets, and its warps wait for each other alone.
 */
 #include "factor_bsr_list.h"
 #include "async.cuh"
+#include "bsr_tiles.cuh"
 #include "entries.cuh"
 #include "pivot.cuh"
 
@@ -31,6 +34,12 @@ struct Share {
   static constexpr int  E = B == 2 || B == 4 || B > 5 ? 2 : 1, LANES = (B + E - 1) / E, G = B * LANES, M = 32 / G;
   static constexpr bool PAIRS = E == 2 && B % 2 == 0;
   static constexpr int  STEPS = B < 4 ? 3 : 2; /* whose values are in registers or on their way */
+  /*
+     Blocks of a multiprocessor at least, where a warp has an inode, and whether the rows of the matrix are copied by pairs. Both
+     together take 0.9 of the time with 15 points of 4 unknowns in random order on an H200; with 2 unknowns they are not faster.
+  */
+  static constexpr int  BLOCKS = B == 4 ? 6 : B > 5 ? 4 : 1;
+  static constexpr bool PIECES = B == 4;
   /* of blocks in shared memory, so that those of successive blocks stand in other banks */
   static constexpr int STRIDE = B * B + (B % 2 ? 0 : B);
 };
@@ -38,21 +47,23 @@ struct Share {
 /* What shared memory has of an inode. */
 template <typename V, int B>
 struct Room {
-  V          *w;      /* its blocks */
-  const int2 *word;   /* its list */
-  V          *inside; /* of this warp: the diagonal block of a reference inode, then its own */
+  V                        *w;      /* its blocks */
+  const int2               *word;   /* its list */
+  SyncILUStructBlocksPlace *place;  /* in the tiles of the solves */
+  V                        *inside; /* of this warp: the diagonal block of a reference inode, then its own */
 
   static __host__ __device__ size_t round(size_t bytes) { return (bytes + 15) / 16 * 16; }
   static __host__ __device__ size_t bytes(int entries, int words, int team)
   {
-    return round((size_t)entries * Share<B>::STRIDE * sizeof(V)) + round((size_t)words * sizeof(int2)) + (size_t)team * round(B * B * sizeof(V));
+    return round((size_t)entries * Share<B>::STRIDE * sizeof(V)) + round((size_t)(words + 1) * sizeof(int2)) + (size_t)team * round(B * B * sizeof(V));
   }
   __device__ Room(unsigned char *memory, int entries, int words, int member)
   {
     w = (V *)memory;
     memory += round((size_t)entries * Share<B>::STRIDE * sizeof(V));
     word   = (const int2 *)memory;
-    inside = (V *)(memory + round((size_t)words * sizeof(int2)) + (size_t)member * round(B * B * sizeof(V)));
+    place  = (SyncILUStructBlocksPlace *)(word + words);
+    inside = (V *)(memory + round((size_t)(words + 1) * sizeof(int2)) + (size_t)member * round(B * B * sizeof(V)));
   }
 };
 
@@ -80,7 +91,7 @@ __device__ __forceinline__ void load_row(const V *from, V (&u)[Share<B>::E], int
 
 /* With TEAM several warps have an inode. */
 template <typename V, int B, bool TEAM>
-__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
+__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
   typedef Share<B>  S;
   constexpr int     E = S::E, STRIDE = S::STRIDE, INSIDE = (B * B + 31) / 32;
@@ -109,13 +120,21 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) 
   };
 
   for (int k = own_lane; k < words; k += all) copy_if(true, (double *)room.word + k, (const double *)m.word + list + k);
-  for (int q = own_lane; q < len; q += all) {
+  copy_if(!TEAM && m.tiles.place && own_lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
+  if (S::PIECES && !f.values.map && (size_t)f.values.a % 16 == 0) {
+    for (int q = 2 * own_lane; q < len; q += 2 * all) {
 #pragma unroll
-    for (int i = 0; i < B; i++) {
-      V *const to = w + q / B * STRIDE + i * B + q % B;
+      for (int i = 0; i < B; i++) copy_piece(w + q / B * STRIDE + i * B + q % B, (const V *)f.values.a + own + (size_t)i * len + q);
+    }
+  } else {
+    for (int q = own_lane; q < len; q += all) {
+#pragma unroll
+      for (int i = 0; i < B; i++) {
+        V *const to = w + q / B * STRIDE + i * B + q % B;
 
-      if (f.values.map) *to = value<V>(f.values, (int)(own + (size_t)i * len + q));
-      else copy_if(true, to, (const V *)f.values.a + own + (size_t)i * len + q);
+        if (f.values.map) *to = value<V>(f.values, (int)(own + (size_t)i * len + q));
+        else copy_if(true, to, (const V *)f.values.a + own + (size_t)i * len + q);
+      }
     }
   }
   commit_copies();
@@ -262,8 +281,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) 
      From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the pivots
      and the multipliers of the rows behind one another, are those of the first lanes of each of the warps.
   */
-  const int upper     = len - nl * B;
-  V         own_found = V(0); /* the pivot of the row of the lane, without shift */
+  const int  upper     = len - nl * B;
+  const bool tiles     = !TEAM && m.tiles.place; /* several warps would be slower than a pass of its own */
+  const bool keeps     = !tiles || f.size;       /* W goes to the pattern, where sizes of rows are made of it */
+  V          own_found = V(0);                   /* the pivot of the row of the lane, without shift */
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
   int  lost   = B;
   auto place  = [&](int i, int q) { return (nl + q / B) * STRIDE + i * B + q % B; };
@@ -273,6 +294,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) 
                                                                           if (!mine || q <= p) continue;
                                                                           if (!isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
                                                                           if (f.size) w[place(p, q)] = v[p];
+                                                                          else if (tiles && q >= B) w[place(p, q)] = u[p];
                                                                         }
   };
   {
@@ -310,8 +332,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) 
       for (int i = 1; i < B; i++) {
         if (i <= lane) continue;
         room.inside[i * B + lane] = v[i];
-        if (member == 0) val[own + (size_t)i * len + nl * B + lane] = v[i];
+        if (member == 0 && keeps) val[own + (size_t)i * len + nl * B + lane] = v[i];
       }
+    }
+    if (tiles && lane < B) { /* and U' */
+#pragma unroll
+      for (int i = 0; i < B; i++)
+        if (i < lane) room.inside[i * B + lane] = u[i];
     }
     finish(q, mine, v, u);
   }
@@ -337,8 +364,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) 
     store_relaxed(pivot + inode * B + lane, clean(shifted_pivot(f.piv, own_found)));
     (void)judge(f.piv, inode * B + lane, own_found, f.status);
   }
-  meet(); /* W is there for all lanes, and the numbers before their division */
-  for (int q = own_lane; q < nl * B; q += all) {
+  meet(); /* W is there for all lanes, and U', or the numbers before their division */
+  for (int q = own_lane; q < nl * B && keeps; q += all) {
 #pragma unroll
     for (int i = 0; i < B; i++) val[own + (size_t)i * len + q] = w[q / B * STRIDE + i * B + q % B];
   }
@@ -352,6 +379,16 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B > 5 && !TEAM ? 4 : 1) 
       if (lane == p) ((V *)f.size)[inode * B + p] = size;
     }
   }
+  if (!tiles) return;
+  if (f.size) {
+    meet(); /* the numbers before their division have been added up */
+    for (int q = B + own_lane; q < upper; q += all) {
+#pragma unroll
+      for (int p = 0; p < B; p++) w[place(p, q)] *= room.inside[p * (B + 1)];
+    }
+    meet(); /* U' is there for all lanes */
+  }
+  store_tiles<V, B, STRIDE>(m.tiles, inode, *room.place, nl, w, room.inside, 0, 0);
 }
 
 /* Sentinels in the place of all that is waited for: U', of which a warp has the rows of an inode. */
@@ -382,6 +419,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const int             from = p.ptr[i], nl = p.diag[i] - from, to = p.ptr[i + 1];
   unsigned short *const update = word ? (unsigned short *)(word + begin[i] + nl) : nullptr;
   int                   n      = 0;
+  bool                  beside = false;       /* whether a block beside the diagonal has updates */
   for (int part = 0; part < nl; part += 32) { /* a lane looks for where a reference inode stands, then all go through its columns */
     const int mine = min(part + lane, nl - 1), own = turn && nl <= SYNCILU_TURNS ? turn[from + mine] : mine, k = p.col[from + own];
     const int own_base = p.ptr[k], own_diag = p.diag[k], own_end = p.ptr[k + 1];
@@ -396,16 +434,19 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
         if (update && target >= 0) update[n + __popc(all & ((1u << lane) - 1))] = (unsigned short)((q + lane - diag - 1) << 8 | (target - from));
         n += __popc(all);
+        beside |= target >= 0 && target - from != nl;
       }
       if (word && lane == 0)
         word[begin[i] + s] = make_int2(base,
                                        (int)((unsigned)(diag - base) | (unsigned)(last - base) << 8 | (unsigned)place << 16 | (unsigned)(n - before) << 24));
     }
   }
+  beside = __any_sync(FULL, beside);
   if (lane || word) return;
   const int words = nl + (n + 3) / 4;
   begin[i]        = words;
   if (load_stale(&sizes->most) < words) atomicMax(&sizes->most, words);
+  if (beside && !load_stale(&sizes->beside)) atomicMax(&sizes->beside, 1);
   atomicAdd(&sizes->words, (unsigned long long)words);
 }
 

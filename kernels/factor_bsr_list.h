@@ -4,7 +4,7 @@
 #ifndef SYNCILU_FACTOR_BSR_LIST_H
 #define SYNCILU_FACTOR_BSR_LIST_H
 
-#include "inodes.h"
+#include "bsr_tiles.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -26,16 +26,17 @@ extern "C" {
    the entry of the inode.
 */
 typedef struct {
-  SyncILUDeviceInodes inodes; /* columns are not asked for */
-  const void         *word, *task;
-  int                 entries, words; /* of an inode at most */
-  int                 warps, team;    /* of a block; logarithm of those of an inode */
+  SyncILUDeviceInodes   inodes; /* columns are not asked for */
+  const void           *word, *task;
+  int                   entries, words; /* of an inode at most */
+  int                   warps, team;    /* of a block; logarithm of those of an inode */
+  SyncILUDeviceBsrTiles tiles;          /* then W goes to the pattern only if sizes of rows are asked for */
 } SyncILUDeviceBsrLists;
 
-/* Of all lists: their words, and those of the longest one; zero before. */
+/* Of all lists: their words, those of the longest one, and whether blocks beside the diagonal have updates; zero before. */
 typedef struct {
   unsigned long long words;
-  int                most;
+  int                most, beside;
 } SyncILUBsrListSizes;
 
 /* Bytes of shared memory for an inode of so many entries at most, with a list of so many words, that 1 << team warps have. */

@@ -649,6 +649,7 @@ cudaError_t of_size(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve
 */
 struct Column {
   int      point, column, at[3]; /* point -1: there is none */
+  int      place;                /* of the point in the tiles of L, see SyncILUStructBlocksPlace */
   int      begin, diag, entries; /* of the point, among the entries of all */
   unsigned mask;                 /* of the points of the stencil, those it has */
   size_t   number;               /* of the first block in storage */
@@ -674,6 +675,7 @@ __device__ __forceinline__ Column column_of(const SyncILUDeviceStructBlocks &q)
   c.at[2] = w;
   if (row < 0 || (unsigned)c.at[0] >= (unsigned)g.points[0]) return c;
   c.point   = row + c.at[0] * g.stride[0];
+  c.place   = (int)step_of * lines + line;
   c.begin   = q.inodes.pattern.ptr[c.point];
   c.diag    = q.inodes.pattern.diag[c.point];
   c.entries = q.inodes.pattern.ptr[c.point + 1] - c.begin;
@@ -725,13 +727,13 @@ __host__ __device__ constexpr int pair_of(int i, int j)
   return i > j ? i * (i - 1) / 2 + j : j * (j - 1) / 2 + i;
 }
 
-/* The triangle T of a point. */
+/* A triangle of a point: T, or, where coefficients go back, its inverse. */
 template <typename V, int D>
 struct Triangle {
-  static constexpr int PAIRS = SyncILUStructBlocksPairs(D);
+  static constexpr int PAIRS = D * (D - 1) / 2;
   V                    beside[PAIRS], d[D];
 
-  /* Solves with it, or multiplies by it, in place. */
+  /* Solves with it, in place. */
   __device__ __forceinline__ void solve(const SyncILUDeviceStruct &m, V (&x)[D]) const
   {
 #pragma unroll
@@ -750,20 +752,6 @@ struct Triangle {
       for (int j = i + 1; j < D; j++) x[i] -= beside[pair_of(i, j)] * x[j];
       if (m.scaled) x[i] /= d[i];
     }
-  }
-  __device__ __forceinline__ void multiply(const SyncILUDeviceStruct &m, V (&x)[D]) const
-  {
-    V y[D];
-
-#pragma unroll
-    for (int i = 0; i < D; i++) {
-      y[i] = m.scaled ? d[i] * x[i] : x[i];
-#pragma unroll
-      for (int j = 0; j < D; j++)
-        if (j != i && (j > i) == (bool)m.down) y[i] += beside[pair_of(i, j)] * x[j];
-    }
-#pragma unroll
-    for (int i = 0; i < D; i++) x[i] = y[i];
   }
 };
 
@@ -788,7 +776,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
       const bool upper = m.down != m.transposed;
 
       t.beside[pair_of(i, j)] = block[(size_t)(upper ? j : i) * width + (upper ? i : j)];
-      if (q.triangle && c.column == 0) ((V *)q.triangle)[(size_t)c.point * Triangle<V, D>::PAIRS + pair_of(i, j)] = t.beside[pair_of(i, j)];
     }
   }
   t.solve(m, x);
@@ -807,39 +794,67 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
   }
 }
 
-/* The way back, of a triangle that is no transpose: A = T times the coefficients. */
+/* The way back, of a triangle that is no transpose: the coefficients are inverse(T) A, with inverse(T) behind them. */
 template <typename V, int D>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDeviceStructBlocks q, const V *__restrict__ pivot, V *__restrict__ crout)
+__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDeviceStructBlocks q, V *__restrict__ crout)
 {
   const SyncILUDeviceStruct &m = q.m;
   const Column               c = column_of<D>(q);
 
   if (c.point < 0) return;
-  const int      width = c.entries * D;
-  const V *const from  = (const V *)m.val + c.number;
-  V *const       block = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D;
+  const int      width = c.entries * D, lines = SyncILUStructBlocksLines(&m.g);
+  const V *const from    = (const V *)m.val + c.number;
+  const V *const inverse = from + m.points * block_numbers<D>(q) - c.column * lines * D;
+  V *const       block   = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D + c.column;
   Triangle<V, D> t;
+  V              x[D];
 #pragma unroll
   for (int i = 0; i < D; i++) {
-    t.d[i] = m.scaled ? pivot[(size_t)c.point * D + i] : V(1);
+    t.d[i] = inverse[i * lines * D + i];
+    x[i]   = i == c.column ? V(1) : V(0);
 #pragma unroll
-    for (int j = 0; j < i; j++) {
-      t.beside[pair_of(i, j)] = ((const V *)q.triangle)[(size_t)c.point * Triangle<V, D>::PAIRS + pair_of(i, j)];
-      if (c.column == 0) block[(size_t)(m.down ? j : i) * width + (m.down ? i : j)] = t.beside[pair_of(i, j)];
-    }
+    for (int j = 0; j < i; j++) t.beside[pair_of(i, j)] = m.down ? inverse[i * lines * D + j] : inverse[j * lines * D + i];
   }
+  t.solve(m, x);
+#pragma unroll
+  for (int i = 0; i < D; i++)
+    if (i != c.column && (i < c.column) == (bool)m.down) block[(size_t)i * width] = x[i];
   for (int e = 0; e < m.points; e++) {
     size_t first;
     int    wide;
-    V      x[D];
 
     if (!find_entry<D>(q, c, e, &first, &wide)) continue;
 #pragma unroll
     for (int i = 0; i < D; i++) x[i] = from[e * block_numbers<D>(q) + i];
-    t.multiply(m, x);
+    t.solve(m, x);
 #pragma unroll
     for (int i = 0; i < D; i++) crout[first + (size_t)i * wide] = x[i];
   }
+}
+
+template <int D>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_places_kernel(SyncILUDeviceStructBlocks q, SyncILUStructBlocksPlace *__restrict__ place)
+{
+  const Column c = column_of<D>(q);
+
+  if (c.point < 0 || c.column) return;
+  const SyncILUStructBlocksPlace own = {(unsigned)c.place, c.mask << SyncILUStencilBit(q.m.down, 0) | (q.m.down ? place[c.point].points : 0u)};
+  place[c.point]                     = own;
+}
+
+template <int D>
+long long columns_of(const SyncILUDeviceStructBlocks &q)
+{
+  return (long long)q.m.g.tiles * q.m.g.steps * SyncILUStructBlocksLines(&q.m.g) * D;
+}
+
+template <int D>
+cudaError_t places_of_size(const SyncILUDeviceStructBlocks &q, SyncILUStructBlocksPlace *place, cudaStream_t stream)
+{
+  if constexpr (D > 2) {
+    if (q.inodes.size < D) return places_of_size<D - 1>(q, place, stream);
+  }
+  LAUNCH(blocks_places_kernel<D>, columns_of<D>(q), stream, q, place);
 }
 
 template <int D>
@@ -848,8 +863,8 @@ cudaError_t values_of_size(const SyncILUDeviceStructBlocks &q, const void *crout
   if constexpr (D > 2) {
     if (q.inodes.size < D) return values_of_size<D - 1>(q, crout, back, d, stream);
   }
-  const long long threads = (long long)q.m.g.tiles * q.m.g.steps * SyncILUStructBlocksLines(&q.m.g) * D;
-  if (back) LAUNCH((blocks_back_kernel<double, D>), threads, stream, q, (const double *)d, (double *)back);
+  const long long threads = columns_of<D>(q);
+  if (back) LAUNCH((blocks_back_kernel<double, D>), threads, stream, q, (double *)back);
   LAUNCH((blocks_values_kernel<double, D>), threads, stream, q, (const double *)crout, (const double *)d);
 }
 
@@ -869,10 +884,15 @@ cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType type, SyncILUDevice
   return values_of_size<SYNCILU_INODE_MOST>(q, crout, nullptr, d, stream);
 }
 
-cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, const void *d, void *crout, cudaStream_t stream)
+cudaError_t SyncILUKernelStructBlocksPlaces(SyncILUDeviceStructBlocks q, SyncILUStructBlocksPlace *place, cudaStream_t stream)
+{
+  return places_of_size<SYNCILU_INODE_MOST>(q, place, stream);
+}
+
+cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, void *crout, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  return values_of_size<SYNCILU_INODE_MOST>(q, nullptr, crout, d, stream);
+  return values_of_size<SYNCILU_INODE_MOST>(q, nullptr, crout, nullptr, stream);
 }
 
 cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, SyncILUDeviceSolve s, cudaStream_t stream)

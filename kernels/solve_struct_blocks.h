@@ -19,25 +19,20 @@ extern "C" {
    block e of line l. So x = inverse(T) b - sum of inverse(T) A x has no chain within a point.
 
    A step of a tile has a number of x for each line and unknown, in this order.
-
-   The numbers of T beside its diagonal are kept for the way back to W and U', where there is one.
 */
 typedef struct {
   SyncILUDeviceStruct m;
-  SyncILUDeviceInodes inodes;   /* the points of the matrix; columns are not asked for */
-  int                 near;     /* entries of the level before, which are the last ones: 3 at most */
-  void               *triangle; /* SyncILUStructBlocksPairs() for each point; NULL for a transpose */
+  SyncILUDeviceInodes inodes; /* the points of the matrix; columns are not asked for */
+  int                 near;   /* entries of the level before, which are the last ones: 3 at most */
 } SyncILUDeviceStructBlocks;
 
-/* Numbers of a triangle beside its diagonal. */
-#if defined(__cplusplus)
-constexpr
-#endif
-  SYNCILU_HOST_DEVICE static inline int
-  SyncILUStructBlocksPairs(int dof)
-{
-  return dof * (dof - 1) / 2;
-}
+/*
+   Where a point stands in the tiles of L and of U, for who writes its coefficients: (tile steps + step) lines + line, with the step
+   of L; that of U is the same from the end. And which points of the stencil it has entries for, as bits of SyncILUStencilBit().
+*/
+typedef struct {
+  unsigned number, points;
+} SyncILUStructBlocksPlace;
 
 /* The logarithm of the lines of a tile that there are kernels for: large tiles, and small ones for grids of few lines. */
 #if defined(__cplusplus)
@@ -66,8 +61,11 @@ extern cudaError_t SyncILUKernelStructBlocksFits(SyncILUDeviceStructBlocks, int 
 /* The coefficients of W and U' on the pattern of the rows, and of the pivots d; where no point or entry is, zeros stay. */
 extern cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType, SyncILUDeviceStructBlocks, const void *crout, const void *d, cudaStream_t);
 
-/* The way back: of L the entries of W, of U those of U', without the diagonal. */
-extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, const void *d, void *crout, cudaStream_t);
+/* The places of all points, by L, and then, which adds the points of the stencil that are U's, by U. */
+extern cudaError_t SyncILUKernelStructBlocksPlaces(SyncILUDeviceStructBlocks, SyncILUStructBlocksPlace *place, cudaStream_t);
+
+/* The way back, up to rounding: of L the entries of W, of U those of U', without the diagonal. */
+extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, void *crout, cudaStream_t);
 
 /* As SyncILUKernelSolveStruct(), without Eisenstat's trick. */
 extern cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, SyncILUDeviceSolve, cudaStream_t);

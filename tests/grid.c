@@ -211,19 +211,28 @@ static PetscErrorCode TestPoints(void)
   const struct {
     Shape       s;
     const char *options;
+    const char *updates; /* how the factorization finds them, and whether it writes into the storage of the solves */
   } tests[] = {
-    {{{7, 6, 5}, 2, PETSC_FALSE, PETSC_FALSE},   ""                             },
-    {{{7, 6, 5}, 3, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_relax 0.9"        },
-    {{{6, 5, 7}, 4, PETSC_FALSE, PETSC_FALSE},   ""                             },
-    {{{5, 4, 3}, 5, PETSC_TRUE, PETSC_FALSE},    ""                             },
-    {{{4, 5, 3}, 6, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_update list"      },
-    {{{4, 3, 5}, 7, PETSC_FALSE, PETSC_FALSE},   ""                             },
-    {{{3, 4, 5}, 8, PETSC_TRUE, PETSC_FALSE},    ""                             },
-    {{{31, 22, 1}, 4, PETSC_FALSE, PETSC_FALSE}, ""                             },
-    {{{40, 9, 1}, 2, PETSC_TRUE, PETSC_FALSE},   ""                             },
-    {{{9, 70, 1}, 3, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1"          },
-    {{{60, 1, 1}, 5, PETSC_FALSE, PETSC_FALSE},  ""                             },
-    {{{13, 11, 12}, 2, PETSC_TRUE, PETSC_FALSE}, "-pc_factor_shift_type nonzero"}
+    {{{7, 6, 5}, 2, PETSC_FALSE, PETSC_FALSE},   "",                                                     NULL                                                             },
+    {{{7, 6, 5}, 3, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_relax 0.9",                                NULL                                                             },
+    {{{6, 5, 7}, 4, PETSC_FALSE, PETSC_FALSE},   "",                                                     NULL                                                             },
+    {{{5, 4, 3}, 5, PETSC_TRUE, PETSC_FALSE},    "",                                                     NULL                                                             },
+    {{{4, 5, 3}, 6, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_update list",                              NULL                                                             },
+    {{{4, 3, 5}, 7, PETSC_FALSE, PETSC_FALSE},   "",                                                     NULL                                                             },
+    {{{3, 4, 5}, 8, PETSC_TRUE, PETSC_FALSE},    "",                                                     NULL                                                             },
+    {{{31, 22, 1}, 4, PETSC_FALSE, PETSC_FALSE}, "-pc_syncilu_update bsr",                               "of diagonal blocks, by inverses, into the tiles of the solves\n"},
+    {{{40, 9, 1}, 2, PETSC_TRUE, PETSC_FALSE},   "",                                                     NULL                                                             },
+    {{{9, 70, 1}, 3, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1",                                  NULL                                                             },
+    {{{60, 1, 1}, 5, PETSC_FALSE, PETSC_FALSE},  "",                                                     NULL                                                             },
+    {{{31, 22, 1}, 4, PETSC_FALSE, PETSC_FALSE}, "-pc_factor_shift_type nonzero -pc_syncilu_update bsr", "from lists, into the tiles of the solves\n"                     },
+    {{{60, 32, 1}, 2, PETSC_TRUE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
+    {{{40, 30, 1}, 3, PETSC_FALSE, PETSC_FALSE}, "-pc_factor_levels 1 -pc_syncilu_update bsr",           "from lists, into the tiles of the solves\n"                     },
+    {{{30, 12, 1}, 5, PETSC_TRUE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
+    {{{30, 16, 1}, 6, PETSC_TRUE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
+    {{{20, 5, 4}, 7, PETSC_FALSE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "of diagonal blocks, by inverses, into the tiles of the solves\n"},
+    {{{15, 5, 4}, 8, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists\n"                                                   },
+    {{{5, 3, 4}, 8, PETSC_FALSE, PETSC_FALSE},
+     "-pc_factor_shift_type none -pc_syncilu_update bsr",                                                "of diagonal blocks, by inverses, into the tiles of the solves\n"}
   };
   const PetscInt columns = 5;
   PetscRandom    rand;
@@ -263,6 +272,7 @@ static PetscErrorCode TestPoints(void)
     }
     PetscCall(CheckView((PetscObject)pc[1], PETSC_VIEWER_DEFAULT, text, 20000));
     CHECK(strstr(text, "solve: struct") && strstr(text, " unknowns, of the DM"), "%zu:\n%s", k, text);
+    CHECK(!tests[k].updates || strstr(text, tests[k].updates), "%zu:\n%s", k, text);
     for (int time = 0; time < 2; time++) {
       for (int d = 0; d < 2; d++) {
         PetscCall(PCApply(pc[d], b, x[d][0]));

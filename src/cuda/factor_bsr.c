@@ -1,18 +1,27 @@
 /*
-   Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the pattern.
+   Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the pattern, or, unless
+   the kernel searches, into the storage of solves along the lines of a grid.
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and where
-   inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu).
+   inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks of the diagonal have
+   updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no lists: these are made for the first
+   shift that looks at pivots as they come, or at the sizes of rows.
 */
 #include "factor.h"
+#include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_bsr.h"
+#include "../../kernels/factor_bsr_diagonal.h"
 #include "../../kernels/factor_bsr_list.h"
 
 typedef struct {
-  FactorRows             rows;
-  SyncILUDeviceBsrFactor m;
-  SyncILUDeviceBsrLists  lists; /* word is NULL: there are none */
+  FactorRows               rows;
+  SyncILUDeviceBsrFactor   m;
+  SyncILUDeviceBsrLists    lists;    /* word is NULL: there are none */
+  SyncILUDeviceBsrDiagonal diagonal; /* task is NULL: blocks beside the diagonal have updates, or there is no room */
+  SyncILUDeviceBsrTiles    tiles;    /* of the solves, where there are lists or diagonal blocks */
+  PetscBool                tried;    /* to make lists */
+  PetscBool                shifted;  /* the last factorization could not go by diagonal blocks */
 } Bsr;
 
 /* How many warps a block has, and how long the rows are that fit shared memory; room for the others. */
@@ -58,14 +67,79 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, const SyncILUBsrL
   return (PetscBool)(bytes <= SYNCILU_SHARED_BYTES);
 }
 
-static PetscErrorCode ListsCreate(Factorization *f, const FactorRows *r, SyncILUDeviceBsrLists *l)
+/* Where the blocks of each inode stand in the storage of the solves, if these go along the lines of a grid. */
+static PetscErrorCode PlaceTiles(Factorization *f, SyncILUDeviceBsrTiles *tiles)
 {
-  Plan                *plan = f->plan;
-  const int            n    = plan->inodes->pattern.n;
-  SyncILUDevicePattern p    = plan->inodes->pattern;
-  SyncILUBsrListSizes *device, sizes;
-  int                 *begin;
-  void                *word, *task;
+  Plan                            *plan    = f->plan;
+  const SyncILUDeviceStructBlocks *part[2] = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
+  SyncILUStructBlocksPlace        *place;
+
+  PetscFunctionBegin;
+  if (!part[0] || !part[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)plan->inodes->pattern.n * sizeof(*place), &place));
+  for (int k = 0; k < 2; k++) {
+    const SyncILUDeviceStruct *m = &part[k]->m;
+    SyncILUBsrTilesPart       *p = &tiles->part[k];
+
+    p->val    = m->val;
+    p->points = m->points;
+    p->at     = 0;
+    for (int e = 0; e < m->points; e++) p->at |= (unsigned long long)m->at[e] << 4 * e;
+    PlanLaunch(SyncILUKernelStructBlocksPlaces(*part[k], place, plan->stream));
+  }
+  tiles->lines = SyncILUStructBlocksLines(&part[0]->m.g);
+  tiles->steps = part[0]->m.g.steps;
+  tiles->place = place;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Where a factorization by inverses, or from lists, writes its rows, if it does: from lists a warp has to have a whole inode,
+   and -pc_syncilu_check wants W and U' on the pattern.
+*/
+static SyncILUDeviceBsrTiles Tiles(const Factorization *f, PetscBool inverses)
+{
+  const Bsr                  *b    = (const Bsr *)f->data;
+  const SyncILUDeviceBsrTiles none = {.place = NULL};
+
+  return f->plan->settings->check || (!inverses && b->lists.team) ? none : b->tiles;
+}
+
+/* What inodes are planned with of which only blocks of the diagonal have updates, where there is room. */
+static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, SyncILUDevicePattern p, SyncILUDeviceBsrDiagonal *d)
+{
+  Plan                      *plan   = f->plan;
+  const SyncILUDeviceCounts *counts = &plan->inodes->counts;
+  const size_t               each   = SYNCILU_BSR_DIAGONAL_TASK + (size_t)counts->longest[0] * SYNCILU_BSR_DIAGONAL_REFERENCE;
+  SyncILUDeviceBsrDiagonal   x      = {
+           .inodes = {plan->inode, plan->inodes->pattern},
+             .entries = counts->longest_row, .lower = counts->longest[0], .warps = SYNCILU_BLOCK_FACTOR / 32
+  };
+  size_t bytes;
+
+  PetscFunctionBegin;
+  if (x.lower > SYNCILU_BSR_DIAGONAL_MOST || (double)p.n * (double)each > PlanBudget(plan)) PetscFunctionReturn(PETSC_SUCCESS);
+  bytes = SyncILUKernelFactorBsrDiagonalBytes(plan->inode, x.entries, x.lower);
+  x.two = plan->inode <= SYNCILU_BSR_DIAGONAL_TWO && x.lower <= 16;
+  while (x.warps > 1 && ((size_t)x.warps << x.two) * bytes > SYNCILU_SHARED_BYTES) x.warps /= 2;
+  if (bytes << x.two > SYNCILU_SHARED_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)p.n * SYNCILU_BSR_DIAGONAL_TASK, &x.task));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)p.n * (size_t)x.lower * SYNCILU_BSR_DIAGONAL_REFERENCE + 1, &x.reference));
+  PlanLaunch(SyncILUKernelBsrDiagonalPlan(p, r->order.row, x, plan->stream));
+  *d = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
+{
+  Plan                  *plan = f->plan;
+  const FactorRows      *r    = &b->rows;
+  const int              n    = plan->inodes->pattern.n;
+  SyncILUDevicePattern   p    = plan->inodes->pattern;
+  SyncILUDeviceBsrLists *l    = &b->lists;
+  SyncILUBsrListSizes   *device, sizes;
+  int                   *begin;
+  void                  *word, *task;
 
   PetscFunctionBegin;
   p.col = plan->inodes->columns;
@@ -77,6 +151,9 @@ static PetscErrorCode ListsCreate(Factorization *f, const FactorRows *r, SyncILU
   if (!ListRoom(plan, r->order.level_rows, &sizes, l) || sizes.words > INT_MAX || sizes.most > SYNCILU_BSR_LIST_WORDS ||
       (double)sizes.words * SYNCILU_BSR_LIST_WORD > PlanBudget(plan))
     PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sizes.beside && !shifted) PlanCall(DiagonalCreate(f, r, p, &b->diagonal));
+  if (!b->tiles.place && (b->diagonal.task || !l->team)) PlanCall(PlaceTiles(f, &b->tiles));
+  if (b->diagonal.task && !shifted) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanOffsets(plan, n, begin, NULL));
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)sizes.words * SYNCILU_BSR_LIST_WORD, &word));
   PlanLaunch(SyncILUKernelBsrLists(p, r->turn, begin, word, NULL, plan->stream));
@@ -87,20 +164,27 @@ static PetscErrorCode ListsCreate(Factorization *f, const FactorRows *r, SyncILU
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists of the blocks that meet, where inodes are short enough and there is memory: else the kernel searches. */
-static PetscErrorCode Lists(Factorization *f, const FactorRows *r, SyncILUDeviceBsrLists *l)
+/*
+   Lists of the blocks that meet, or, without shift, what takes their place if only blocks of the diagonal do, where inodes are
+   short enough and there is memory: else the kernel searches.
+*/
+static PetscErrorCode Lists(Factorization *f, Bsr *b, PetscBool shifted)
 {
-  Plan     *plan = f->plan;
-  const int mark = f->memory.n, before = plan->scratch.n;
+  Plan                       *plan = f->plan;
+  const int                   mark = f->memory.n, before = plan->scratch.n;
+  const SyncILUDeviceBsrTiles tiles = b->tiles;
 
   PetscFunctionBegin;
   if (plan->inode < 2 || !plan->pattern.n || plan->inodes->counts.longest_row > SYNCILU_BSR_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ListsCreate(f, r, l));
+  b->tried = shifted;
+  PetscCall(ListsCreate(f, b, shifted));
   PetscCall(PlanRelease(plan, &plan->scratch, before));
-  if (!l->word) {
+  if (!b->lists.word && (shifted || !b->diagonal.task)) {
     plan->unfit[0] = 0; /* it can do without */
+    b->tiles       = tiles;
     PetscCall(PlanRelease(plan, &f->memory, mark));
-  } else f->lanes += l->team;
+  }
+  if (b->lists.word) f->lanes = 5 + b->lists.team;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,34 +224,60 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   if (plan->settings->relax != 0.0) {
     PlanCall(FactorRowsSums(f));
     plan->relaxed = PETSC_TRUE;
-  } else PlanCall(Lists(f, r, &b->lists));
+  } else PlanCall(Lists(f, b, plan->settings->symmetric)); /* PETSc shifts incomplete Cholesky factors unless it is told not to */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *values, const SyncILUDevicePivoting *piv, SyncILUDeviceStatus *status,
                                  Factor *factor)
 {
-  Plan               *plan = f->plan;
-  const Bsr          *b    = (const Bsr *)f->data;
-  FactorRows          rows = b->rows;
-  SyncILUDeviceFactor d;
+  Plan                 *plan = f->plan;
+  Bsr                  *b    = (Bsr *)f->data;
+  FactorRows            rows = b->rows;
+  SyncILUDeviceFactor   d;
+  PetscBool             inverses;
+  SyncILUDeviceBsrTiles tiles;
 
   PetscFunctionBegin;
-  rows.filled = (PetscBool)(b->lists.word && piv->relax == 0.0);
+  b->shifted = (PetscBool)(piv->type != SYNCILU_PIVOT_REJECT);
+  if (b->diagonal.task && b->shifted && piv->relax == 0.0 && !b->tried) PlanCall(Lists(f, b, PETSC_TRUE));
+  inverses    = (PetscBool)(b->diagonal.task && !b->shifted);
+  tiles       = Tiles(f, inverses);
+  rows.filled = (PetscBool)((inverses || b->lists.word) && piv->relax == 0.0);
   PlanCall(FactorRowsBegin(f, &rows, values, piv, status, &d, factor));
-  if (rows.filled) {
+  if (rows.filled && inverses) {
+    SyncILUDeviceBsrDiagonal m = b->diagonal;
+
+    m.tiles = tiles;
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * (size_t)plan->inode * plan->size, &m.inverse));
+    PlanLaunch(SyncILUKernelBsrDiagonalBegin(plan->type, m, d.val, plan->stream));
+    PlanLaunch(SyncILUKernelFactorBsrDiagonal(plan->type, d, m, plan->stream));
+    factor->stored = (PetscBool)(m.tiles.place != NULL);
+    if (factor->stored) factor->w.values.a = factor->u.values.a = NULL;
+  } else if (rows.filled) {
+    SyncILUDeviceBsrLists lists = b->lists;
+
+    lists.tiles = tiles;
     PlanLaunch(SyncILUKernelBsrListBegin(plan->type, b->lists.inodes, d.val, plan->stream));
-    PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, b->lists, plan->stream));
+    PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, lists, plan->stream));
+    factor->stored = (PetscBool)(lists.tiles.place != NULL);
+    if (factor->stored && !d.size) factor->w.values.a = factor->u.values.a = NULL; /* W is there alone */
   } else PlanLaunch(SyncILUKernelFactorBsr(plan->type, d, b->m, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode View_Bsr(const Factorization *f, PetscViewer viewer)
 {
-  const Bsr *b = (const Bsr *)f->data;
+  const Bsr      *b        = (const Bsr *)f->data;
+  const PetscBool inverses = (PetscBool)(b->diagonal.task && !b->shifted);
+  const PetscBool searches = (PetscBool)(f->plan->settings->relax != 0.0 || (!inverses && !b->lists.word));
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "updates: %s\n", b->lists.word && f->plan->settings->relax == 0.0 ? "from lists" : "searched for"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "updates: %s%s\n",
+                                   searches   ? "searched for"
+                                   : inverses ? "of diagonal blocks, by inverses"
+                                              : "from lists",
+                                   !searches && Tiles(f, inverses).place ? ", into the tiles of the solves" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

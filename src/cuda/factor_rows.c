@@ -120,8 +120,8 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
 }
 
 /*
-   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows: those of the
-   latest levels last, so that little is left to be done once the last one has arrived
+   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows, or rows come in inodes: those
+   of the latest levels last, so that little is left to be done once the last one has arrived
 
    Not Collective
 
@@ -146,7 +146,7 @@ PetscErrorCode FactorRowsTurns(Plan *plan, const Order *order, DeviceMemory *mem
 
   PetscFunctionBegin;
   *turn = NULL;
-  if (!plan->symmetric || order->numerical || order->level_rows > SYNCILU_TURN_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plan->symmetric || order->numerical || (plan->unknowns < 2 && order->level_rows > SYNCILU_TURN_ROWS)) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, memory, (size_t)plan->nnz, &own));
   PlanCall(OrderPositions(plan, order, &position));
   PlanCall(PlanGetPattern(plan, &p));

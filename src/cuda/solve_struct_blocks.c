@@ -1,18 +1,12 @@
 /*
    Solve strategy struct for points with several unknowns: lines of points, whose entries are dense blocks, in the
    tiles of kernels/struct.h and the storage of kernels/solve_struct_blocks.h. x is by tiles, and of both triangles
-   alike. The storage is made of W and U' on the pattern, which nobody keeps; they are made again of it when they are
-   asked for.
+   alike. The factorization has written there, or leaves W and U' on the pattern, which nobody keeps once the storage is
+   made of them; they are made again of it when they are asked for.
 
    The points are the rows of plan->inodes, whose grid is found as that of rows is.
 */
 #include "struct.h"
-#include "../../kernels/solve_struct_blocks.h"
-
-typedef struct {
-  SyncILUDeviceStructBlocks q;
-  const void               *pivot; /* of the factorization that the values come from */
-} Blocks;
 
 static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, signed char line[2][SYNCILU_STRUCT_LINES][2])
 {
@@ -73,13 +67,11 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
   signed char                line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
   SyncILUDeviceStructBlocks *q;
   const SyncILULines        *g;
-  Blocks                    *b;
   size_t                     bytes;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&b));
-  t->data = b;
-  q       = &b->q;
+  PetscCall(PetscNew(&q));
+  t->data = q;
   g       = &q->m.g;
   Describe(plan, t->part, q, line);
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line[0]), &lines));
@@ -90,25 +82,22 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
   bytes   = SyncILUStructBlocksStep(g, q->m.points, plan->inode) * (size_t)g->tiles * (size_t)g->steps * plan->size;
   PlanCall(PlanAlloc(plan, &t->memory, bytes, &q->m.val));
   CallCUDA(cudaMemsetAsync(q->m.val, 0, bytes, plan->stream)); /* what has no entry stays so */
-  bytes = (size_t)SyncILUStructBlocksPairs(plan->inode) * (size_t)q->inodes.pattern.n * plan->size;
-  if (!t->of) PlanCall(PlanAlloc(plan, &t->memory, bytes, &q->triangle));
   t->order.points     = PETSC_TRUE;
   t->order.level_rows = (double)plan->pattern.n / plan->inodes->stencil->levels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From W and U' on the pattern, where nobody needs them afterwards. */
+/* Where the factorization has not written there, from W and U' on the pattern, where nobody needs them afterwards. */
 static PetscErrorCode Update_StructBlocks(Triangle *t, const Factor *factor)
 {
-  Plan   *plan = t->plan;
-  Blocks *b    = (Blocks *)t->data;
+  Plan *plan = t->plan;
 
   PetscFunctionBegin;
+  if (factor->stored && !t->of) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanKeepCrout(plan, PlanCroutMemory(plan))); /* unless the factorization, or the caller, has brought them */
   PlanCall(TriangleUpdateCrout(t, factor));
-  if (t->part == PART_U) plan->crout_generation = factor->generation; /* those of L have come before */
-  b->pivot = factor->d;
-  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, b->q, plan->crout, b->pivot, plan->stream));
+  if (t->part == PART_U && !factor->stored) plan->crout_generation = factor->generation; /* those of L have come before */
+  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, plan->crout, factor->d, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,14 +106,14 @@ static PetscErrorCode Solve_StructBlocks(const Triangle *t, const SyncILUDeviceS
   Plan *plan = t->plan;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, ((const Blocks *)t->data)->q, *s, plan->stream));
+  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
 {
   Plan               *plan   = t->plan;
-  SyncILUDeviceInodes inodes = ((const Blocks *)t->data)->q.inodes;
+  SyncILUDeviceInodes inodes = ((const SyncILUDeviceStructBlocks *)t->data)->inodes;
 
   PetscFunctionBegin;
   inodes.pattern.col = plan->inodes->columns;
@@ -134,11 +123,10 @@ static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
 
 static PetscErrorCode Values_StructBlocks(const Triangle *t, void *val)
 {
-  Plan         *plan = t->plan;
-  const Blocks *b    = (const Blocks *)t->data;
+  Plan *plan = t->plan;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelValuesOfStructBlocks(plan->type, b->q, b->pivot, val, plan->stream));
+  PlanLaunch(SyncILUKernelValuesOfStructBlocks(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, val, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,3 +140,8 @@ const SolveOps SyncILUSolveStructBlocksOps = {.type       = SYNCILU_SOLVE_STRUCT
                                               .solve      = Solve_StructBlocks,
                                               .columns    = Columns_StructBlocks,
                                               .values     = Values_StructBlocks};
+
+const SyncILUDeviceStructBlocks *TriangleGetStructBlocks(const Triangle *t)
+{
+  return t->ops == &SyncILUSolveStructBlocksOps ? (const SyncILUDeviceStructBlocks *)t->data : NULL;
+}

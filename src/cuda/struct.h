@@ -5,7 +5,7 @@
 #define SYNCILU_CUDA_STRUCT_H
 
 #include "solve.h"
-#include "../../kernels/struct.h"
+#include "../../kernels/solve_struct_blocks.h"
 
 struct _Stencil {
   DeviceMemory memory;
@@ -37,5 +37,9 @@ PETSC_INTERN double         StencilTime(const Stencil *);
 PETSC_INTERN double         StencilLanes(const Stencil *);
 PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);
 PETSC_INTERN int            StencilBefore(const SyncILULines *, const signed char *);
+
+/* solve_struct_blocks.c: the storage of points with several unknowns; NULL: the triangle has another one. */
+
+PETSC_INTERN const SyncILUDeviceStructBlocks *TriangleGetStructBlocks(const Triangle *);
 
 #endif
