@@ -1,8 +1,9 @@
 /*
    Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block solves for a team of tiles, step by
    step, all of them on the same level. A tile has two warps: one computes, the other one brings coefficients and
-   right-hand side and takes the solution away. Two warps bring what rows of other teams have found for a chunk of
-   steps, each for a half of it; as that takes longer than a chunk, there are two for each of several chunks.
+   right-hand side and takes the solution away. Two or four warps bring what rows of other teams have found for a chunk of
+   steps, each for a piece of it; as that takes longer than a chunk, there are as many for each of several chunks. Where rows
+   have many entries, two more warps sum up what those come to that reach back two steps or more.
 
    Shared memory has the solution of the last steps, for the lines of the team and those beside it, in buffers
    of a chunk, each with the last steps of the chunk before it, so that the place of what an entry needs is
@@ -10,8 +11,8 @@
    there, as the coefficients of entries that leave it are.
 
    Progress: blocks take teams by ticket, in the order of their lowest levels, in which a team comes after those
-   that its lines depend on. Within a block, the warps wait for each other by barriers: the computing warps for
-   each other after each step, and for the others, chunk by chunk; these for them, before they use a buffer again,
+   that its lines depend on. Within a block, the warps wait for each other by barriers: the computing warps, and those that
+   sum up, for each other after each step, and for the others, chunk by chunk; these for them, before they use a buffer again,
    several chunks later. So the unfinished chunk of the lowest ticket waits for nothing unfinished.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
@@ -35,7 +36,7 @@ namespace
 */
 constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
-constexpr int STEPS = SYNCILU_STRUCT_REACH, HALF = STEPS / 2, MOST_STAGES = 6;
+constexpr int STEPS = SYNCILU_STRUCT_REACH, MOST_STAGES = 6, MOST_PIECES = 4;
 
 /* A warp arrives, with what all its lanes did before. */
 __device__ __forceinline__ void arrive(Barrier *b)
@@ -44,20 +45,40 @@ __device__ __forceinline__ void arrive(Barrier *b)
   if (!(threadIdx.x & 31)) barrier_arrive(b);
 }
 
+/* With AWAKE for what comes soon: a warp that waits asleep takes longer to go on. */
+template <bool AWAKE>
+__device__ __forceinline__ void wait_for(Barrier *b, int parity)
+{
+  if (AWAKE) {
+    while (!barrier_test(shared_address(b), parity)) { }
+  } else barrier_wait(b, parity);
+}
+
+/* A usual store, if `on`: with a predicate, since eight branches take a warp as long as what it does besides. */
+__device__ __forceinline__ void store_if(bool on, double *p, double v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.global.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
+}
+
 struct Barriers {
-  /* of each buffer: coefficients and right-hand side are there, for each tile; values of other tiles, for each half; all is read */
-  Barrier  full[SYNCILU_STRUCT_TEAM][MOST_STAGES], got[2][MOST_STAGES], empty[MOST_STAGES];
+  /* of each buffer: coefficients and right-hand side are there, for each tile; values of other tiles, for each piece; all is read */
+  Barrier  full[SYNCILU_STRUCT_TEAM][MOST_STAGES], got[MOST_PIECES][MOST_STAGES], empty[MOST_STAGES];
   Barrier  begun; /* the first values of other tiles have come; nobody asks for later ones before */
   unsigned ticket;
 };
 
 /*
    N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines beside a team
-   of W tiles; values of other tiles come for D chunks at a time.
+   of W tiles; values of other tiles come for D chunks at a time, each in pieces. Where rows have more than a few entries they
+   come in more of them, which are there earlier, and two warps sum up the far ones.
 */
 template <int N, int WHAT, int R, int LG, int W, int D>
 struct Layout {
-  static constexpr int ROW = (W == 1 ? (LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1 : SYNCILU_STRUCT_TEAM_CELLS + 1) *
+  static constexpr int NEAR = N < 3 ? N : 3, FAR = N - NEAR; /* entries; the near ones are last */
+  static constexpr int SUMMING = N > 4 && R == 1 && (WHAT == PLAIN || WHAT == SCALED) ? 2 : 0, PIECES = SUMMING ? 4 : 2, PIECE = STEPS / PIECES;
+  static constexpr int WARPS = 2 * W + PIECES * D + SUMMING, TOGETHER = W + SUMMING; /* the latter meet after each step */
+  static constexpr int SUMS = SUMMING * 32;                                          /* of a step */
+  static constexpr int ROW  = (W == 1 ? (LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1 : SYNCILU_STRUCT_TEAM_CELLS + 1) *
                              R;                            /* numbers of a step in the ring */
   static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32; /* of a step */
   static constexpr int RHS   = 34 * R;                     /* likewise, with padding against conflicts of banks */
@@ -67,7 +88,7 @@ struct Layout {
   static __host__ __device__ int    ring(const SyncILUDeviceStruct &m) { return (m.height + STEPS) * ROW; }
   static __host__ __device__ size_t bytes(const SyncILUDeviceStruct &m, int stages)
   {
-    return ((size_t)stages * (W * STAGE + ring(m)) + STEPS * 32) * sizeof(double);
+    return ((size_t)stages * (W * STAGE + ring(m)) + STEPS * 32 + 2 * SUMS) * sizeof(double);
   }
 };
 
@@ -99,7 +120,7 @@ struct Place {
   const Judge               &judge;
   Tile                       tile;
   int                        group, stages, chunks;
-  double                    *ring, *stage;
+  double                    *ring, *stage, *sums;
   const double              *ones;
   Barriers                  *bars;
 
@@ -169,16 +190,18 @@ template <int N, int WHAT, int R, int LG, int W, int D>
 __device__ __forceinline__ void carry(const Place &o, int member)
 {
   typedef Layout<N, WHAT, R, LG, W, D> L;
-  const SyncILULines                  &g    = o.m.g;
-  const bool                           down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
-  const int     lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
-  const int     ring = L::ring(o.m), columns = lines[0] + o.m.reach[0];
-  const Member  tile           = member_of(o, member);
-  const int     number_of_tile = max(tile.number, 0);
-  double *const stages         = o.stage + member * L::STAGE;
-  const int     place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
-  int           row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
-  Turn          t;
+  /* not where the compiler then takes fewer registers for all of the kernel, which takes more time */
+  constexpr bool      PREDICATED = N != 3 && (R == 1 || N < SYNCILU_STRUCT_MOST);
+  const SyncILULines &g          = o.m.g;
+  const bool          down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
+  const int           lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
+  const int           ring = L::ring(o.m), columns = lines[0] + o.m.reach[0];
+  const Member        tile           = member_of(o, member);
+  const int           number_of_tile = max(tile.number, 0);
+  double *const       stages         = o.stage + member * L::STAGE;
+  const int           place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
+  int                 row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
+  Turn                t;
 
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
@@ -219,11 +242,15 @@ __device__ __forceinline__ void carry(const Place &o, int member)
         }
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
-          if ((unsigned)(start - late[u]) >= (unsigned)g.points[0]) continue;
+          const bool on = (unsigned)(start - late[u]) < (unsigned)g.points[0];
+
+          if (!PREDICATED && !on) continue;
           const int i = row[u] + (down ? -start : start) * stride;
 #pragma unroll
-          for (int r = 0; r < R; r++)
-            if (R == 1 || r < columns_left) out[i + r * o.s.ldout] = y[u][r];
+          for (int r = 0; r < R; r++) {
+            if (PREDICATED) store_if(on && (R == 1 || r < columns_left), out + i + r * o.s.ldout, y[u][r]);
+            else if (R == 1 || r < columns_left) out[i + r * o.s.ldout] = y[u][r];
+          }
         }
       }
       /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
@@ -270,15 +297,15 @@ __device__ __forceinline__ void carry(const Place &o, int member)
   if (lane == 0) wait_stores();
 }
 
-/* Brings what other tiles have found, in its half of the steps of every D-th chunk: the way of a value takes longer than a chunk. */
+/* Brings what other tiles have found, its piece of every D-th chunk: the way of a value takes longer than a chunk. */
 template <int N, int WHAT, int R, int LG, int W, int D>
-__device__ __forceinline__ void fetch(const Place &o, int half, int slot)
+__device__ __forceinline__ void fetch(const Place &o, int piece, int slot)
 {
   typedef Layout<N, WHAT, R, LG, W, D> L;
   /* lines of a lane; steps that a warp takes at once; how often it does */
-  constexpr int       LINES = LG > 5 ? 1 << (LG - 5) : 1, ONCE = LG > 5 ? 1 : 32 >> LG, TIMES = ONCE < HALF ? HALF / ONCE : 1;
+  constexpr int       LINES = LG > 5 ? 1 << (LG - 5) : 1, ONCE = LG > 5 ? 1 : 32 >> LG, TIMES = ONCE < L::PIECE ? L::PIECE / ONCE : 1;
   const SyncILULines &g    = o.m.g;
-  const int           lane = threadIdx.x & 31, step = half * HALF + (LG > 5 ? 0 : lane >> LG), width = 1 << o.team.g.edge[0];
+  const int           lane = threadIdx.x & 31, step = piece * L::PIECE + (LG > 5 ? 0 : lane >> LG), width = 1 << o.team.g.edge[0];
   const int           ring = L::ring(o.m), columns = width + o.m.reach[0], height = o.m.height;
   int                 late[LINES], cell[LINES];
   const double       *x[LINES];
@@ -291,7 +318,7 @@ __device__ __forceinline__ void fetch(const Place &o, int half, int slot)
     late[k] = INT_MAX / 2;
     cell[k] = -1;
     x[k]    = (const double *)o.s.x;
-    if (line >= o.team.lines || step >= (half + 1) * HALF) continue;
+    if (line >= o.team.lines || step >= (piece + 1) * L::PIECE) continue;
     const int a = o.team.line[line][0], b = o.team.line[line][1];
     const int v = o.tile.v + (o.m.down ? width - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << o.team.g.edge[1]) - 1 - b : b);
     cell[k] = ((b + o.m.reach[1]) * columns + a + o.m.reach[0]) * R + step * L::ROW;
@@ -358,21 +385,22 @@ __device__ __forceinline__ void fetch(const Place &o, int half, int slot)
         if (step + i * ONCE >= STEPS - height) put<R>(there + i * ONCE * L::ROW + cell[k], y[i][k]);
       }
     }
-    arrive(&o.bars->got[half][t.buffer]);
-    if (!q && !half) arrive(&o.bars->begun);
+    arrive(&o.bars->got[piece][t.buffer]);
+    if (!q && !piece) arrive(&o.bars->begun);
     for (int k = 0; k < depth; k++) t = t.next(o.stages);
   }
 }
 
 /*
    Solves for the rows, a step after the other. The last entries are those that rows of the step before are
-   needed for; what the others need is there earlier, and is subtracted while these are waited for.
+   needed for; what the others need is there earlier, and is subtracted while these are waited for, or by other warps.
 */
 template <int N, int WHAT, int R, int LG, int W, int D>
 __device__ __forceinline__ void compute(const Place &o, int member)
 {
   typedef Layout<N, WHAT, R, LG, W, D> L;
-  constexpr int                        NEAR = N < 3 ? N : 3, FAR = N - NEAR;
+  constexpr int                        NEAR = L::NEAR, FAR = L::FAR, PIECE = L::PIECE;
+  constexpr bool                       SUMMED = L::SUMMING > 0, SCALES = WHAT == SCALED || WHAT == SPLIT;
   const Member                         tile    = member_of(o, member);
   const int                            lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
   const SyncILULines                  &g       = o.m.g;
@@ -393,38 +421,42 @@ __device__ __forceinline__ void compute(const Place &o, int member)
 #pragma unroll
   for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.team.cells * R : cell + o.team.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
 
-  /* All of a step but for the near entries: what is left of its right-hand side, and their coefficients. */
-  auto prepare = [&](const double *stage, const double *found, int u, double(&rest)[R], double(&coef)[NEAR]) {
+  /* All of a step but for the near entries: what is left of its right-hand side, and their coefficients; and the scale, if that is left for later. */
+  auto prepare = [&](const double *stage, const double *found, int u, double(&rest)[R], double(&coef)[NEAR], double &scale) {
     const double *c = stage + u * L::COEFS + lane;
 
-    if (WHAT == PIVOTS) rest[0] = c[N * 32];
-    else if (WHAT == SPLIT) rest[0] = 0.0;
-    else get<R>(stage + rhs + u * rhs_step, rest);
+    if (!SUMMED) {
+      if (WHAT == PIVOTS) rest[0] = c[N * 32];
+      else if (WHAT == SPLIT) rest[0] = 0.0;
+      else get<R>(stage + rhs + u * rhs_step, rest);
 #pragma unroll
-    for (int e = 0; e < FAR; e++) {
-      double y[R];
+      for (int e = 0; e < FAR; e++) {
+        double y[R];
 
-      get<R>(found + from[e] + u * L::ROW, y);
+        get<R>(found + from[e] + u * L::ROW, y);
 #pragma unroll
-      for (int r = 0; r < R; r++) rest[r] = fma(-c[e * 32], y[r], rest[r]);
+        for (int r = 0; r < R; r++) rest[r] = fma(-c[e * 32], y[r], rest[r]);
+      }
     }
-    constexpr bool SCALES = WHAT == SCALED || WHAT == SPLIT;
-    const double   scale  = SCALES ? c[N * 32] : 1.0;
+    scale = SCALES ? c[N * 32] : 1.0;
+    if (!SUMMED) {
 #pragma unroll
-    for (int r = 0; r < R; r++) rest[r] = SCALES ? __dmul_rn(rest[r], scale) : rest[r];
+      for (int r = 0; r < R; r++) rest[r] = SCALES ? __dmul_rn(rest[r], scale) : rest[r];
+    }
     if (WHAT == SPLIT) {
       const double *w = stage + L::OTHER + (STEPS - 1 - u) * 32 + lane, *a = stage + L::OTHER + (STEPS + u) * 32 + lane;
 
       rest[0] += fma(fma(*a, scale, -2.0), *w, stage[rhs + u * rhs_step]);
     }
 #pragma unroll
-    for (int k = 0; k < NEAR; k++) coef[k] = SCALES ? __dmul_rn(c[(FAR + k) * 32], scale) : c[(FAR + k) * 32];
+    for (int k = 0; k < NEAR; k++) coef[k] = SCALES && !SUMMED ? __dmul_rn(c[(FAR + k) * 32], scale) : c[(FAR + k) * 32];
   };
 
   Turn   t;
-  double rest[R], coef[NEAR];
+  double rest[R], coef[NEAR], scale;
   barrier_wait(&full_of[0], 0);
-  prepare(stages, o.ring, 0, rest, coef);
+  prepare(stages, o.ring, 0, rest, coef, scale);
+  if (SUMMED) barrier_meet(1, 32 * L::TOGETHER);
   for (int q = 0; q < o.chunks; q++) {
     const int  start = (q - 1) * STEPS;
     const Turn after = t.next(o.stages);
@@ -433,18 +465,22 @@ __device__ __forceinline__ void compute(const Place &o, int member)
 
 #pragma unroll
     for (int u = 0; u < STEPS; u++) {
-      double near[NEAR][R], left[R], mine[NEAR];
+      double near[NEAR][R], left[R], mine[NEAR], other = 0.0, later;
 
       /* who asks for a barrier waits for the answer: it is asked for a step before it is needed */
-      if (u % HALF == 1 && !got) barrier_wait(&o.bars->got[u / HALF][t.buffer], t.parity);
+      if (u % PIECE == 1 && !got) wait_for<SUMMED>(&o.bars->got[u / PIECE][t.buffer], t.parity);
 #pragma unroll
       for (int k = 0; k < NEAR; k++) get<R>(found + from[FAR + k] + u * L::ROW, near[k]);
-      if (u % HALF == 0) got = barrier_try(&o.bars->got[u / HALF][t.buffer], t.parity);
+      if (SUMMED) {
+        rest[0] = o.sums[u % 2 * L::SUMS + lane];
+        other   = o.sums[u % 2 * L::SUMS + 32 + lane];
+      }
+      if (u % PIECE == 0) got = barrier_try(&o.bars->got[u / PIECE][t.buffer], t.parity);
       if (u == STEPS - 2) full = q + 1 == o.chunks || barrier_try(&full_of[after.buffer], after.parity);
-      if (u + 1 < STEPS) prepare(stages + t.buffer * W * L::STAGE, found, u + 1, left, mine);
+      if (u + 1 < STEPS) prepare(stages + t.buffer * W * L::STAGE, found, u + 1, left, mine, later);
       else {
         if (!full) barrier_wait(&full_of[after.buffer], after.parity);
-        prepare(stages + after.buffer * W * L::STAGE, next, 0, left, mine);
+        prepare(stages + after.buffer * W * L::STAGE, next, 0, left, mine, later);
       }
       const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
       double     y[R];
@@ -452,7 +488,9 @@ __device__ __forceinline__ void compute(const Place &o, int member)
       for (int r = 0; r < R; r++) {
         y[r] = rest[r];
 #pragma unroll
-        for (int k = 0; k < NEAR; k++) y[r] = fma(-coef[k], near[k][r], y[r]);
+        for (int k = 0; k < NEAR - SUMMED; k++) y[r] = fma(-coef[k], near[k][r], y[r]);
+        if (SUMMED) y[r] += fma(-coef[NEAR - 1], near[NEAR - 1][r], other);
+        if (SUMMED && SCALES) y[r] = __dmul_rn(y[r], scale);
         if (WHAT == PIVOTS && on) {
           const int    i = first + (start + u - late) * g.stride[0];
           const double d = judge(o.judge.piv, i, y[r] + diagonal_shift(o.judge.piv), o.judge.status);
@@ -464,8 +502,9 @@ __device__ __forceinline__ void compute(const Place &o, int member)
       }
       put<R>(found + (height + u) * L::ROW + cell, y);
       if (u >= STEPS - height) put<R>(again + u * L::ROW + cell, y);
-      if (W == 1) __syncwarp(); /* other lanes need the values in the next step */
-      else barrier_meet(1, 32 * W);
+      /* other lanes need the values in the next step, after which nobody waits at the end */
+      if (L::TOGETHER == 1) __syncwarp();
+      else if (!SUMMED || u + 1 < STEPS || q + 1 < o.chunks) barrier_meet(1, 32 * L::TOGETHER);
 #pragma unroll
       for (int r = 0; r < R; r++) {
         store_relaxed_if(on && stores, x + u * 32 * R + r, clean(y[r]));
@@ -473,6 +512,7 @@ __device__ __forceinline__ void compute(const Place &o, int member)
       }
 #pragma unroll
       for (int k = 0; k < NEAR; k++) coef[k] = mine[k];
+      scale = later;
     }
     x += STEPS * 32 * R;
     arrive(&o.bars->empty[t.buffer]);
@@ -480,17 +520,93 @@ __device__ __forceinline__ void compute(const Place &o, int member)
   }
 }
 
+/*
+   Sums up what half of the far entries of a row come to, the first half with the right-hand side, while the rows of the step
+   before are solved for: they need rows of earlier steps, and all warps have met after these. So have those that have read the
+   sums, before others take their place.
+*/
+template <int N, int WHAT, int LG, int D>
+__device__ __forceinline__ void sum_far(const Place &o, int half)
+{
+  typedef Layout<N, WHAT, 1, LG, 1, D> L;
+  constexpr int                        FAR = L::FAR, COUNT = (FAR + 1) / 2, PIECE = L::PIECE;
+  const Member                         tile    = member_of(o, 0);
+  const int                            lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
+  const SyncILULines                  &g       = o.m.g;
+  const bool                           down = o.m.down, second = o.second<WHAT>();
+  const int                            lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
+  const int                            v = tile.v + (lane & (width - 1)), w = tile.w + (lane >> g.edge[0]), a = v - o.tile.v, b = w - o.tile.w;
+  const int cell = ((down ? lines[1] - 1 - b : b) + o.m.reach[1]) * (lines[0] + o.m.reach[0]) + (down ? lines[0] - 1 - a : a) + o.m.reach[0];
+  const int rhs = STEPS * L::COEFS + (second ? (STEPS - 1) * 32 + lane : lane), rhs_step = second ? -32 : 33, first = half ? FAR - COUNT : 0;
+  int       from[COUNT];
+  double    coef[COUNT], rest;
+  Turn      t, last;
+
+#pragma unroll
+  for (int k = 0; k < COUNT; k++) {
+    const int e = first + k;
+
+    from[k] = (o.m.at[e] < 0 ? o.team.cells : cell + o.team.cell[e]) + (height - o.m.before[e]) * L::ROW;
+  }
+  auto prepare = [&](const double *stage, int u) {
+    const double *c = stage + u * L::COEFS + lane;
+
+    rest = half ? 0.0 : stage[rhs + u * rhs_step];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) coef[k] = FAR % 2 && half && !k ? 0.0 : c[(first + k) * 32]; /* one that both halves have */
+  };
+  barrier_wait(&o.bars->full[0][0], 0);
+  prepare(o.stage, 0);
+  for (int q = 0; q < o.chunks; q++) {
+    const Turn    after = t.next(o.stages);
+    const double *stage = o.stage + t.buffer * L::STAGE, *found = o.ring + t.buffer * ring;
+
+#pragma unroll
+    for (int u = 0; u < STEPS; u++) {
+      double y[COUNT], part = 0.0;
+
+      /* the piece that has the step two before, if it is the first one of it */
+      if (u >= 2 && u % PIECE == 2 % PIECE) wait_for<true>(&o.bars->got[(u - 2) / PIECE][t.buffer], t.parity);
+      if (!u && q && PIECE == 2) wait_for<true>(&o.bars->got[L::PIECES - 1][last.buffer], last.parity);
+#pragma unroll
+      for (int k = 0; k < COUNT; k++) y[k] = found[from[k] + u * L::ROW];
+#pragma unroll
+      for (int k = 0; k < COUNT; k++) {
+        if (k % 2) part = fma(-coef[k], y[k], part);
+        else rest = fma(-coef[k], y[k], rest);
+      }
+      rest += part;
+      o.sums[u % 2 * L::SUMS + half * 32 + lane] = rest;
+      if (u + 1 < STEPS) prepare(stage, u + 1);
+      else if (q + 1 < o.chunks) {
+        barrier_wait(&o.bars->full[0][after.buffer], after.parity);
+        prepare(o.stage + after.buffer * L::STAGE, 0);
+      }
+      barrier_meet(1, 32 * L::TOGETHER);
+    }
+    last = t;
+    t    = after;
+  }
+}
+
+/*
+   With longer rows a multiprocessor need not have more than one block: with registers for as many as it might have, the compiler
+   reads their entries one after the other, and waits for each. On an H200, L + U: 27 points, 80^3, take 0.388 ms, 0.247 with
+   more registers, 0.220 with two warps that sum up and smaller pieces; 25 points 0.215, 0.149 and 0.131; 15 points, 90^3, 0.164,
+   0.144, 0.135; 9 points, 1000^2, 0.544 and 0.475, with stores of the solution that have predicates.
+*/
 template <int N, int WHAT, int R, int LG, int W, int D>
-__global__ void __launch_bounds__(32 * (2 * W + 2 * D)) struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
+__global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, W, D>::WARPS, N > 3 && R == 1)
+  struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) double shared[];
   __shared__ Barriers                    bars;
   typedef Layout<N, WHAT, R, LG, W, D>   L;
-  constexpr int                          WARPS = 2 * W + 2 * D;
+  constexpr int                          WARPS = L::WARPS;
   const SyncILUTeams                    &team  = W == 1 ? m.one : m.team;
   const int                              ring  = stages * L::ring(m);
-  double                                *ones = shared + stages * W * L::STAGE, *found = ones + STEPS * 32;
+  double                                *ones = shared + stages * W * L::STAGE, *sums = ones + STEPS * 32, *found = sums + 2 * L::SUMS;
 
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);
@@ -501,7 +617,7 @@ __global__ void __launch_bounds__(32 * (2 * W + 2 * D)) struct_kernel(SyncILUDev
     for (int k = 0; k < stages; k++) {
       /* of copies every lane arrives, and the warp for what it did besides */
       for (int j = 0; j < W; j++) barrier_begin(&bars.full[j][k], 33);
-      for (int j = 0; j < 2; j++) barrier_begin(&bars.got[j][k], 1);
+      for (int j = 0; j < L::PIECES; j++) barrier_begin(&bars.got[j][k], 1);
       barrier_begin(&bars.empty[k], W);
     }
   }
@@ -510,13 +626,14 @@ __global__ void __launch_bounds__(32 * (2 * W + 2 * D)) struct_kernel(SyncILUDev
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
   const int   place = (int)(bars.ticket / groups), chunks = 1 + (team.g.steps + STEPS - 1) / STEPS;
-  const Place o = {m, team, s, judge, tile_of(team.g, team.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, ones, &bars};
+  const Place o = {m, team, s, judge, tile_of(team.g, team.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, sums, ones, &bars};
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
   const unsigned turn = W == 1 ? bars.ticket : bars.ticket % 2 * 2;
   const int      role = ((threadIdx.x >> 5) + WARPS - turn % WARPS) % WARPS;
   if (role < W) compute<N, WHAT, R, LG, W, D>(o, role);
   else if (role < 2 * W) carry<N, WHAT, R, LG, W, D>(o, role - W);
-  else fetch<N, WHAT, R, LG, W, D>(o, (role - 2 * W) % 2, (role - 2 * W) / 2);
+  else if (role < 2 * W + L::PIECES * D) fetch<N, WHAT, R, LG, W, D>(o, (role - 2 * W) % L::PIECES, (role - 2 * W) / L::PIECES);
+  else if constexpr (L::SUMMING > 0) sum_far<N, WHAT, LG, D>(o, role - 2 * W - L::PIECES * D);
 #endif
 }
 
@@ -570,7 +687,7 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
     /* the kernel has one limit, and other matrices may need more of it than this one */
     return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG, W, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
   }
-  struct_kernel<N, WHAT, R, LG, W, D><<<(unsigned)blocks, 32 * (2 * W + 2 * D), bytes, stream>>>(m, *s, judge, groups, stages);
+  struct_kernel<N, WHAT, R, LG, W, D><<<(unsigned)blocks, 32 * Layout<N, WHAT, R, LG, W, D>::WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
   return cudaGetLastError();
 }
 

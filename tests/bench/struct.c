@@ -1,7 +1,7 @@
 static const char help[] = "Measures the triangular solves along the lines of grids (solve struct) by the size of a grid alone: numbers are made on\n\
 the device, so that it is all that must have room for them. L takes its right-hand side from the numbering of the matrix, U\n\
 that of L, and leaves the solution in the numbering: as the two solves of an application.\n\
-  -grids <p:nx,ny,nz;...> points of a stencil (5, 7, 27) and of the grid\n\
+  -grids <p:nx,ny,nz;...> points of a stencil (5, 7, 9, 15, 25, 27) and of the grid\n\
   -repeat <n>             medians of so many (10)\n";
 
 #include <petscsys.h>
@@ -41,18 +41,27 @@ static PetscErrorCode Take(Grid *g, size_t bytes, int byte, void *pointer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether a stencil of so many points has one: a star, of radius 1 or 4, a box, or the box that both ways along the diagonal of a cube have in common. */
+static PetscBool HasPoint(int points, int x, int y, int z)
+{
+  const int sum = PetscAbsInt(x) + PetscAbsInt(y) + PetscAbsInt(z), most = PetscMax(PetscMax(PetscAbsInt(x), PetscAbsInt(y)), PetscAbsInt(z));
+
+  if (z && (points == 5 || points == 9)) return PETSC_FALSE;
+  if (points == 25) return (PetscBool)(sum == most);
+  if (points == 15) return (PetscBool)(most == 1 && PetscMax(PetscMax(x, y), z) <= 0);
+  return (PetscBool)(points == 9 || points == 27 ? most == 1 : sum == 1);
+}
+
 /* The points of L, by ascending columns; those of U are opposite. */
 static void Points(int points, Stencil *s)
 {
   int n = 0;
 
-  for (int z = -1; z <= 0; z++)
-    for (int y = -1; y <= 1; y++)
-      for (int x = -1; x <= 1; x++) {
-        const int far = PetscAbsInt(x) + PetscAbsInt(y) + PetscAbsInt(z);
-
+  for (int z = -4; z <= 0; z++)
+    for (int y = -4; y <= 4; y++)
+      for (int x = -4; x <= 4; x++) {
         if (z == 0 && (y > 0 || (y == 0 && x >= 0))) continue;
-        if ((points != 27 && far > 1) || (points == 5 && z)) continue;
+        if (!HasPoint(points, x, y, z)) continue;
         s->point[0][n][0]   = (signed char)x;
         s->point[0][n][1]   = (signed char)y;
         s->point[0][n++][2] = (signed char)z;
