@@ -485,6 +485,55 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   }
 }
 
+/*
+   Colors that follow the numbering: Follow() in src/bmc.c says how. A warp a block; seen is -1 before, then its level and
+   color. Where the rule is not for a block, *colors is FOLLOWS_NOT, and all end.
+
+   Progress: tickets are numbers of blocks, and a block waits for those alone that come before it.
+*/
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  color_along_kernel(int blocks, SyncILUFollow f, const int *__restrict__ neighbour, const int *__restrict__ count, int *seen, int *__restrict__ color,
+                     Ticket *ticket, int *colors)
+{
+  const Ticket t = take_ticket(ticket);
+
+  if (t >= (Ticket)blocks || load_relaxed(colors) == SYNCILU_BMC_FOLLOWS_NOT) return;
+  const int b = (int)t, around = count[b], lane = threadIdx.x & 31;
+  bool      fits  = around >= 0 && around < f.around;
+  int       level = 0;
+  Key       used  = 0;
+
+  for (int k = lane; fits && k < around; k += 32) {
+    const int other = neighbour[(size_t)b * SYNCILU_BMC_NEIGHBOURS + k];
+    int       v     = other < b ? load_relaxed(seen + other) : 0;
+
+    if (other > b) continue;
+    for (; v < 0 && fits; v = load_relaxed(seen + other)) {
+      fits = load_relaxed(colors) != SYNCILU_BMC_FOLLOWS_NOT;
+      __nanosleep(SYNCILU_LEVEL_PAUSE);
+    }
+    if (!fits) break;
+    level = max(level, v / 64 + 1);
+    used |= (Key)1 << v % 64;
+  }
+  __syncwarp(); /* lanes wait for blocks of other warps */
+  level = __reduce_max_sync(FULL, level);
+  used  = (Key)__reduce_or_sync(FULL, (unsigned)(used >> 32)) << 32 | __reduce_or_sync(FULL, (unsigned)used);
+  fits  = __all_sync(FULL, fits) && level < f.chain;
+  if (lane) return;
+  int c = f.cycle;
+  for (int k = 0; k < f.cycle && c == f.cycle; k++) {
+    if (used >> (level + k) % f.cycle & 1) continue;
+    level += k;
+    c = level % f.cycle;
+  }
+  while (fits && used >> c & 1) c++;
+  color[b] = c;
+  store_relaxed(seen + b, 64 * level + c);
+  if (!fits) atomicMax(colors, SYNCILU_BMC_FOLLOWS_NOT);
+  else if (c >= load_stale(colors)) atomicMax(colors, c + 1);
+}
+
 __global__ void block_lengths_kernel(int blocks, const int *__restrict__ begin, const int *__restrict__ order, int *__restrict__ length)
 {
   const long long b = global_thread();
@@ -708,6 +757,12 @@ cudaError_t SyncILUKernelColor(SyncILUDeviceGraph g, int blocks, const int *bloc
                                const int *order, const int *place, int *color, unsigned long long *ticket, int *colors, cudaStream_t stream)
 {
   LAUNCH(color_kernel, 32ll * blocks, stream, g, blocks, block, begin, at, neighbour, count, order, place, color, ticket, colors);
+}
+
+cudaError_t SyncILUKernelFollow(int blocks, SyncILUFollow f, const int *neighbour, const int *count, int *seen, int *color, unsigned long long *ticket,
+                                int *colors, cudaStream_t stream)
+{
+  LAUNCH(color_along_kernel, 32ll * blocks, stream, blocks, f, neighbour, count, seen, color, ticket, colors);
 }
 
 cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t stream)

@@ -102,6 +102,20 @@ extern cudaError_t SyncILUKernelNeighbours(SyncILUDeviceGraph, int blocks, const
 extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int *block, const int *begin, const int *at, const int *neighbour, const int *count,
                                       const int *order, const int *place, int *color, unsigned long long *ticket, int *colors, cudaStream_t);
 
+/*
+   Colors that follow the numbering, so many by turns, where blocks have fewer neighbours and levels are fewer than that; else
+   *colors becomes SYNCILU_BMC_FOLLOWS_NOT. cycle and around are no more than 64 together. seen is -1, *ticket and *colors are
+   zero before.
+*/
+typedef struct {
+  int cycle, around, chain;
+} SyncILUFollow;
+
+#define SYNCILU_BMC_FOLLOWS_NOT 0x7fffffff
+
+extern cudaError_t SyncILUKernelFollow(int blocks, SyncILUFollow, const int *neighbour, const int *count, int *seen, int *color, unsigned long long *ticket,
+                                       int *colors, cudaStream_t);
+
 /* How many rows the blocks have, in that order. */
 extern cudaError_t SyncILUKernelBlockLengths(int blocks, const int *begin, const int *order, int *length, cudaStream_t);
 

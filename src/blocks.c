@@ -90,6 +90,7 @@ PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, SyncILUReorder reorder, P
   blocks->blocks  = o.blocks;
   blocks->colors  = o.colors;
   blocks->matched = o.matched;
+  blocks->along   = o.along;
   PetscCall(PetscMalloc1(A->n, row));
   PetscCall(PetscArraycpy(*row, o.row, A->n));
   PetscCall(SyncILUBMCDestroy(&o));

@@ -428,6 +428,57 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
 }
 
 /*
+   Colors that follow the numbering. A block has a level, above those of all neighbours before it, and its color is
+   the remainder of that by the number of colors that are taken by turns: so most entries lead from a row to one of
+   the next colors, as in the numbering, and relaxed factors take up to a quarter fewer iterations than with as many
+   other colors. Levels whose color a neighbour has are left out, and a block whose neighbours have all these colors
+   gets one behind them. Not for numberings that are one chain.
+*/
+static PetscErrorCode Follow(const Graph *g, const PetscInt *block, PetscInt blocks, const PetscInt *begin, const PetscInt *row, PetscInt *color,
+                             PetscInt *colors, PetscBool *follows)
+{
+  const PetscInt cycle = SyncILUBMCCycle(g->n, g->ptr[0][g->n], blocks);
+  PetscInt      *level, *last;
+
+  PetscFunctionBegin;
+  *follows = PETSC_TRUE;
+  *colors  = 0;
+  PetscCall(PetscMalloc2(blocks, &level, blocks, &last));
+  for (PetscInt b = 0; b < blocks; b++) last[b] = -1;
+  for (PetscInt b = 0; b < blocks && *follows; b++) {
+    PetscInt neighbours = 0, l = 0, c = cycle;
+    uint64_t used = 0;
+
+    for (PetscInt r = begin[b]; r < begin[b + 1]; r++) {
+      for (int side = 0; side < g->sides; side++) {
+        for (PetscInt e = g->ptr[side][row[r]]; e < g->ptr[side][row[r] + 1]; e++) {
+          const PetscInt other = block[g->col[side][e]];
+
+          if (other == b || last[other] == b) continue;
+          last[other] = b;
+          neighbours++;
+          if (other > b) continue;
+          l = PetscMax(l, level[other] + 1);
+          used |= UINT64_C(1) << color[other];
+        }
+      }
+    }
+    *follows = (PetscBool)(neighbours < 64 - cycle && l < SyncILUBMCChain(blocks));
+    for (PetscInt k = 0; k < cycle && c == cycle; k++) {
+      if (used >> (l + k) % cycle & 1) continue;
+      l += k;
+      c = l % cycle;
+    }
+    while (*follows && used >> c & 1) c++;
+    level[b] = l;
+    color[b] = c;
+    *colors  = PetscMax(*colors, c + 1);
+  }
+  PetscCall(PetscFree2(level, last));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    The colors of all blocks. First they are colored in the order of the reversed bits of their numbers, in
    which chains of blocks that wait for each other's color are short: in the order of their numbers each block
    is a neighbour of the one before it. Blocks of full rows, from `full` on, come last: their neighbours have
@@ -516,7 +567,9 @@ PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt 
   Cut(&g, NULL, PETSC_TRUE, block, &o->blocks);
   Sort(n, block, o->blocks, begin, row);
   PetscCall(PetscMalloc2(o->blocks, &color, o->blocks, &sorted));
-  PetscCall(Colors(&g, block, o->blocks, full, begin, row, color, &o->colors));
+  if (!o->matched && full && full == o->blocks && (PetscInt64)SYNCILU_BMC_MEAN * full <= ptr[n])
+    PetscCall(Follow(&g, block, full, begin, row, color, &o->colors, &o->along));
+  if (!o->along) PetscCall(Colors(&g, block, o->blocks, full, begin, row, color, &o->colors));
   PetscCall(PetscMalloc3(n, &o->row, o->blocks + 1, &o->begin, o->colors + 1, &o->first));
   Sort(o->blocks, color, o->colors, o->first, sorted);
   for (PetscInt b = 0; b < o->blocks; b++) {

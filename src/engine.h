@@ -116,7 +116,7 @@ typedef enum {
 typedef struct {
   SyncILUOrdering request;              /* GIVEN once the rows are ordered */
   PetscInt        size, blocks, colors; /* of bmc; size 0: it is the natural one */
-  PetscBool       matched;              /* see src/bmc.h */
+  PetscBool       matched, along;       /* see src/bmc.h */
   char            why[160];             /* why auto is this one; empty else */
 } SyncILUBlocks;
 

@@ -64,9 +64,9 @@ PetscErrorCode SyncILUBlocksDescribe(const SyncILUBlocks *b, char text[], size_t
   PetscFunctionBegin;
   if (b->size)
     PetscCall(PetscSNPrintf(text, len,
-                            "ordering: %s" MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors%s%s",
-                            chosen, b->blocks, b->size, b->matched ? "matched along the entries" : "cut from the numbering", b->colors, b->why[0] ? ": " : "",
-                            b->why));
+                            "ordering: %s" MATORDERINGBMC ", %" PetscInt_FMT " blocks of at most %" PetscInt_FMT " rows, %s, in %" PetscInt_FMT " colors%s%s%s",
+                            chosen, b->blocks, b->size, b->matched ? "matched along the entries" : "cut from the numbering", b->colors,
+                            b->along ? " along it" : "", b->why[0] ? ": " : "", b->why));
   else PetscCall(PetscSNPrintf(text, len, "ordering: %s" MATORDERINGNATURAL ": %s", chosen, b->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,8 +164,10 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
    space-filling curve does, and elsewhere from one in which rows are paired along the entries again and
-   again. Successive rows with the same columns, such as the unknowns of a point, stay together if a block has
-   room for them. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
+   again. Where they are cut, colors follow the numbering, unless it has chains of blocks that are longer than
+   on a grid: most entries then lead from a color to one of the next, as in the numbering, and relaxed factors take
+   fewer iterations. Successive rows with the same columns, such as the unknowns of a point, stay together if a
+   block has room for them. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
    the host and on a GPU, where `PCSYNCILU` makes it.
 
    Rows and columns that are full, or nearly so, come last: before others, each of those would be updated with

@@ -151,6 +151,52 @@ static PetscErrorCode TestMatched(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Colors follow the numbering where it has short chains: of the blocks with long rows few are before all of their
+   neighbours, or behind all. One chain is colored by turns.
+*/
+static PetscErrorCode TestFollowed(PetscRandom rand)
+{
+  const char *const names[]  = {"5pt_morton:64x64", "triangles_morton:64x64", "15pt_morton:24x24x24", "tridiagonal:2000"};
+  const PetscInt    colors[] = {6, 6, 12, 2};
+
+  PetscFunctionBegin;
+  for (int m = 0; m < 4; m++) {
+    Mat             A;
+    PetscInt        n, first = 0, last = 0, *color;
+    const PetscInt *ptr, *col;
+    PetscBool       done;
+    SyncILUBMC      o;
+
+    PetscCall(GenerateMatrix(names[m], 0, rand, &A));
+    PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, &o));
+    PetscCall(CheckOrder(n, ptr, col, 32, &o, names[m]));
+    PetscCall(PetscMalloc1(n, &color));
+    for (PetscInt c = 0; c < o.colors; c++)
+      for (PetscInt p = o.begin[o.first[c]]; p < o.begin[o.first[c + 1]]; p++) color[o.row[p]] = c;
+    for (PetscInt b = 0; b < o.blocks; b++) {
+      const PetscInt own       = color[o.row[o.begin[b]]];
+      PetscBool      before[2] = {PETSC_FALSE, PETSC_FALSE}; /* whether a neighbour is before the block, and behind it */
+
+      for (PetscInt p = o.begin[b]; p < o.begin[b + 1]; p++)
+        for (PetscInt e = ptr[o.row[p]]; e < ptr[o.row[p] + 1]; e++)
+          if (color[col[e]] != own) before[color[col[e]] > own] = PETSC_TRUE;
+      first += !before[0];
+      last += !before[1];
+    }
+    CHECK(!o.matched && o.along == (m < 3) && o.colors <= colors[m], "%s: matched %d, along the numbering %d, %" PetscInt_FMT " colors", names[m],
+          (int)o.matched, (int)o.along, o.colors);
+    CHECK(m != 2 || (6 * first < o.blocks && 6 * last < o.blocks),
+          "%s: %" PetscInt_FMT " of %" PetscInt_FMT " blocks are before all neighbours, %" PetscInt_FMT " behind", names[m], first, o.blocks, last);
+    PetscCall(PetscFree(color));
+    PetscCall(SyncILUBMCDestroy(&o));
+    PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Full rows come last, where blocks are cut and where they are matched. */
 static PetscErrorCode TestFullRows(PetscRandom rand)
 {
@@ -458,6 +504,7 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomSetFromOptions(rand));
   PetscCall(TestPatterns(rand));
   PetscCall(TestMatched(rand));
+  PetscCall(TestFollowed(rand));
   PetscCall(TestBadColumns());
   PetscCall(TestNearlySymmetric(rand));
   PetscCall(TestFullRows(rand));

@@ -16,6 +16,7 @@ typedef struct {
   int               *begin;       /* where the rows of each block begin in at, and n */
   int               *counts;      /* rows that are not full; blocks; those of rows that are not full */
   int                blocks, usual;
+  PetscBool          matched, along;
 } Blocks;
 
 /* The numbers of n things in the order of their keys, stably; the sorted keys are for nobody. */
@@ -187,8 +188,25 @@ static PetscErrorCode Number(Plan *plan, const Blocks *b, int *numbering)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Colors that follow the numbering, if it is for them; none, if it is not. */
+static PetscErrorCode Follow(Plan *plan, const Blocks *b, const int *neighbour, const int *count, int *seen, int *color, int *device, int *colors)
+{
+  const int           cycle  = SyncILUBMCCycle(b->g.n, b->nnz, b->blocks);
+  const SyncILUFollow f      = {cycle, 64 - cycle, (int)SyncILUBMCChain(b->blocks)};
+  unsigned long long *ticket = plan->ticket + 2;
+
+  PetscFunctionBegin;
+  CallCUDA(cudaMemsetAsync(seen, 0xff, (size_t)b->blocks * sizeof(int), plan->stream));
+  CallCUDA(cudaMemsetAsync(ticket, 0, sizeof(*ticket), plan->stream));
+  CallCUDA(cudaMemsetAsync(device, 0, sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelFollow(b->blocks, f, neighbour, count, seen, color, ticket, device, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, colors, device, sizeof(int)));
+  if (*colors == SYNCILU_BMC_FOLLOWS_NOT) *colors = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The color of each block, and how many there are. */
-static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *colors)
+static PetscErrorCode Colors(Plan *plan, Blocks *b, int *color, int *colors)
 {
   const int           mark = plan->scratch.n;
   const size_t        n    = (size_t)b->blocks * sizeof(int);
@@ -201,17 +219,19 @@ static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *color
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &order));
   PlanCall(PlanAlloc(plan, &plan->scratch, n, &place));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(int), &most));
-  if ((PetscInt64)SYNCILU_BMC_NEIGHBOURS * b->blocks <= b->nnz) { /* no more than the entries, which then are gone through once */
+  if ((PetscInt64)SYNCILU_BMC_MEAN * b->blocks <= b->nnz) { /* no more than the entries, which then are gone through once */
     PlanCall(PlanAlloc(plan, &plan->scratch, SYNCILU_BMC_NEIGHBOURS * n, &neighbour));
     PlanCall(PlanAlloc(plan, &plan->scratch, n, &count));
     PlanLaunch(SyncILUKernelNeighbours(b->g, b->blocks, b->block, b->begin, b->at, neighbour, count, plan->stream));
+    if (!b->matched && b->usual == b->blocks) PlanCall(Follow(plan, b, neighbour, count, key, color, most, colors));
   }
+  b->along = (PetscBool)(*colors > 0);
   while ((PetscInt64)1 << bits < b->usual) bits++;
   if (bits > 30) {
     PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%d blocks, indices on the device are 32 bits wide", b->usual));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (int time = 0; time <= SYNCILU_BMC_COLORINGS; time++) {
+  for (int time = 0; !b->along && time <= SYNCILU_BMC_COLORINGS; time++) {
     PlanLaunch(SyncILUKernelColorKeys(b->blocks, b->usual, bits, *colors, color, key, plan->stream));
     PlanCall(SortBy(plan, b->blocks, time ? *colors : 1 << bits, key, order));
     PlanLaunch(SyncILUKernelInvert(b->blocks, order, place, plan->stream));
@@ -226,7 +246,7 @@ static PetscErrorCode Colors(Plan *plan, const Blocks *b, int *color, int *color
 }
 
 /* The rows by color, by block and by number, and where the blocks begin then. */
-static PetscErrorCode Permute(Plan *plan, const Blocks *b)
+static PetscErrorCode Permute(Plan *plan, Blocks *b)
 {
   const int    mark = plan->scratch.n;
   const size_t n    = (size_t)b->blocks * sizeof(int);
@@ -293,10 +313,12 @@ PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt 
     PlanCall(Number(plan, &b, numbering));
     PlanCall(Cut(plan, &b, numbering));
   }
+  b.matched = blocks->matched;
   PlanCall(Permute(plan, &b));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   blocks->size   = size;
   blocks->blocks = b.blocks;
   blocks->colors = plan->colors;
+  blocks->along  = b.along;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
