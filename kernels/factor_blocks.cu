@@ -4,12 +4,11 @@
    they need, once, before their first update.
 
    Its rows stand in shared memory. The plan has dealt the updates of a block to rounds: an update comes in
-   the first round in which what it takes is finished, and together with the earlier ones of its entry that
-   have come to that round. So rows of a block go on beside each other as far as they do not depend on each
-   other, and the chain of rounds is as short as it can be: in the mean 12 rounds a block on triangles and
-   tetrahedra, 37 on elasticity. A round is a way through shared memory, a few operations and mostly a
-   division. Updates come from shared memory, or from its cache one to three groups of turns ahead: a round
-   takes less time than a way to the cache of memory.
+   the first round in which what it takes is finished and its entry has no update by an earlier reference row
+   left. So rows of a block go on beside each other as far as they do not depend on each other, and the chain
+   of rounds is as short as it can be: 33 rounds a block at most on triangles, 25 on tetrahedra, 68 on
+   elasticity. Rounds are half of the time of a block or more, as each is a way through shared memory, a few
+   operations and mostly a division.
 
    Bytes: the matrix and its map, 6 for an update, which may be of several successive entries, 2 for the place
    of an entry, u' of other blocks by sectors of memory, and the factor, which goes straight into the storage
@@ -140,32 +139,24 @@ int outside_places(const SyncILUBlockMost &most)
   return places;
 }
 
-/* The round of an update, of what is kept of it beside the updates before it in its chain. */
-__device__ __forceinline__ unsigned round_of(unsigned dealt)
-{
-  return dealt & (SYNCILU_BLOCK_ROUNDS - 1);
-}
-
 /*
    A warp deals the updates of a block. They come row by row, and in a row by reference row; those by one
-   reference row do not depend on each other, and are dealt together: behind the rounds after which the
-   multiplier and, of a row of the block, u' and its pivot are finished, and behind the one in which their entry
-   was updated last, or in it, as the next one of a chain.
+   reference row do not depend on each other, and are dealt together: behind the round in which their entry
+   was updated last, and behind those after which the multiplier and, of a row of the block, u' and its pivot
+   are finished.
 */
-__global__ void __launch_bounds__(32)
-  rounds_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, int places, bool runs, const int *__restrict__ stands, const int *__restrict__ first_update,
-                SyncILUFoundUpdate *found, unsigned short *__restrict__ ends, unsigned short *chain, int *outside, int *__restrict__ count,
-                int *__restrict__ updates, SyncILUBlockMost *most)
+__global__ void __launch_bounds__(32) rounds_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, int places, bool runs, const int *__restrict__ stands,
+                                                    const int *__restrict__ first_update, SyncILUFoundUpdate *found, unsigned short *__restrict__ ends,
+                                                    int *outside, int *__restrict__ count, int *__restrict__ updates, SyncILUBlockMost *most)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   int *const                                    key = (int *)shared;
-  unsigned short *const place = (unsigned short *)(key + places), *const ready = place + places; /* ready: the last update of each place, */
-  const int             lane    = threadIdx.x;
-  const SyncILUBlock    d       = m.block[blockIdx.x];
-  const int             entries = p.ptr[d.first + rows_of(d)] - p.ptr[d.first], begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
-  unsigned short *const chained = ready + MOST + entries; /* and where its chain begins */
-  int                   others = 0, left = 0;
-  unsigned              last = 0;
+  unsigned short *const place = (unsigned short *)(key + places), *const ready = place + places; /* ready: the last round of each place */
+  const int          lane    = threadIdx.x;
+  const SyncILUBlock d       = m.block[blockIdx.x];
+  const int          entries = p.ptr[d.first + rows_of(d)] - p.ptr[d.first], begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
+  int                others = 0, left = 0;
+  unsigned           last = 0;
 
   for (int k = lane; k < places; k += 32) key[k] = -1;
   for (int k = lane; k < MOST + entries; k += 32) ready[k] = 0;
@@ -216,42 +207,22 @@ __global__ void __launch_bounds__(32)
     const bool     head   = mine && (lane - start) % SYNCILU_BLOCK_RUN == 0;
     const unsigned begins = __ballot_sync(FULL, mine && (lane == 0 || multiplier_of(before) != multiplier));
     const int      own    = __popc(begins & upto) - 1;
-    unsigned       r = 0, dealt = 0;
+    unsigned       r      = 0;
 
     for (int s = 0; s < __popc(begins); s++) {
       if (head && own == s) {
-        unsigned before = 0, at = 0; /* of the entries; in the chain */
-
-        r = round_of(ready[multiplier]);
-        if (inner) r = max(r, round_of(ready[pivot_of(x.update)]));
-        for (int k = 0; k < run; k++) {
-          if (inner) r = max(r, round_of(ready[x.source + k]));
-          before = max(before, (unsigned)ready[target + k]);
-        }
-        if (runs) r = max(r, before);
+        r = ready[multiplier];
+        if (inner) r = max(r, (unsigned)ready[pivot_of(x.update)]);
+        for (int k = 0; k < run; k++) r = max(r, max((unsigned)ready[target + k], inner ? (unsigned)ready[x.source + k] : 0u));
         r++;
-        if (!runs) {
-          if (round_of(before) >= r) {
-            at = before / SYNCILU_BLOCK_ROUNDS + 1;
-            r  = round_of(before);
-            if (at == SYNCILU_BLOCK_CHAIN) {
-              at = 0;
-              r++;
-            }
-          }
-          if (at == 0) chained[target] = (unsigned short)(first + lane);
-          else chain[begin + first + lane] = chained[target];
-          chain[begin + chained[target]] = (unsigned short)(at + 1);
-          dealt                          = r + at * SYNCILU_BLOCK_ROUNDS;
-        } else dealt = r;
-        for (int k = 0; k < run; k++) ready[target + k] = (unsigned short)dealt;
+        for (int k = 0; k < run; k++) ready[target + k] = (unsigned short)r;
       }
       __syncwarp(); /* the rounds are there for the updates by the next reference row */
     }
     last = max(last, __reduce_max_sync(FULL, r));
     left += __popc(__ballot_sync(FULL, head));
     if (mine) {
-      x.source |= (unsigned)(run - 1) << SYNCILU_BLOCK_SOURCE | dealt << 16;
+      x.source |= (unsigned)(run - 1) << SYNCILU_BLOCK_SOURCE | r << 16;
       found[begin + first + lane] = x;
     }
   }
@@ -280,7 +251,6 @@ __global__ void __launch_bounds__(32)
   updates[blockIdx.x] = left;
   atomicMax(&most->outside, others);
   atomicMax(&most->rounds, (int)last);
-  atomicMax(&most->listed, left);
 }
 
 __global__ void units_kernel(int n, const int *__restrict__ updates, int *__restrict__ units)
@@ -290,98 +260,62 @@ __global__ void units_kernel(int n, const int *__restrict__ updates, int *__rest
   if (b < n) units[b] = (updates[b] + 31) / 32;
 }
 
-/* A round: updates by their place in a chain; where they begin; the next chain of each length. */
-struct Round {
-  int count[SYNCILU_BLOCK_CHAIN], begin, next[SYNCILU_BLOCK_CHAIN];
-};
-
 /*
    A warp counts the updates of each round, cuts rounds into turns of one update for each of so many threads,
-   and places the updates. Long chains come first, so that the threads that have an update in a turn are those
-   before the ones that have none: a turn has what is left for it of the chains that are so long, `threads` of
-   them at most. Turns after the last one begin behind all updates.
+   and places the updates. Turns after the last one begin behind all updates.
 */
 __global__ void __launch_bounds__(32)
-  place_kernel(SyncILUDeviceBlocks m, int threads, int rounds, int stride, const int *__restrict__ first_update, const SyncILUFoundUpdate *__restrict__ found,
-               const unsigned short *__restrict__ ends, unsigned short *chain, const int *__restrict__ units, unsigned *__restrict__ update,
-               unsigned short *__restrict__ source, unsigned short *__restrict__ turn, int *__restrict__ turns)
+  place_kernel(SyncILUDeviceBlocks m, int threads, int stride, const int *__restrict__ first_update, const SyncILUFoundUpdate *__restrict__ found,
+               const unsigned short *__restrict__ ends, const int *__restrict__ units, unsigned *__restrict__ update, unsigned short *__restrict__ source,
+               unsigned short *__restrict__ turn, int *__restrict__ turns)
 {
-  extern __shared__ __align__(16) unsigned char shared[];
-  constexpr int                                 CHAIN = SYNCILU_BLOCK_CHAIN;
-  Round *const                                  round = (Round *)shared;
-  const int                                     lane = threadIdx.x, group = chain ? SYNCILU_BLOCK_GROUP : SYNCILU_BLOCK_GROUP_RUNS;
-  const SyncILUBlock                            d     = m.block[blockIdx.x];
-  const int                                     begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
-  int                                           sum = 0, cuts = 0;
-  auto                                          part = [&](int count, int from) { return max(0, min(count - from, threads)); };
+  __shared__ unsigned round[SYNCILU_BLOCK_ROUNDS]; /* how many it has; later how many are placed, and 65536 times where it begins */
+  const int           lane  = threadIdx.x;
+  const SyncILUBlock  d     = m.block[blockIdx.x];
+  const int           begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
+  unsigned            last = 0, sum = 0, cuts = 0;
 
   turn += (size_t)blockIdx.x * stride;
-  for (int k = lane; k < rounds * (int)(sizeof(Round) / sizeof(int)); k += 32) ((int *)shared)[k] = 0;
+  for (int k = lane; k < SYNCILU_BLOCK_ROUNDS; k += 32) round[k] = 0;
   __syncwarp(); /* nothing is counted yet */
   for (int k = lane; k < n; k += 32) {
-    const unsigned dealt = found[begin + k].source >> 16;
+    const unsigned r = found[begin + k].source >> 16;
 
-    if (dealt) atomicAdd(&round[round_of(dealt)].count[dealt / SYNCILU_BLOCK_ROUNDS], 1);
+    if (r) atomicAdd(round + r, 1u);
+    last = max(last, r);
   }
+  last = __reduce_max_sync(FULL, last);
   __syncwarp(); /* all are counted */
-  for (int k = 0; k < rounds; k += 32) {
-    Round own = {};
-    int   all = 0, pieces = 0;
+  for (unsigned k = 0; k <= last; k += 32) {
+    const unsigned own = round[k + lane], pieces = (own + threads - 1) / threads;
+    unsigned       upto = own, cut = pieces;
 
-    if (k + lane < rounds) own = round[k + lane];
-    for (int q = 0; q < CHAIN; q++) {
-      all += own.count[q];
-      pieces += (own.count[q] + threads - 1) / threads;
-    }
-    pieces   = (pieces + group - 1) / group * group;
-    int upto = all, cut = pieces;
     for (int o = 1; o < 32; o *= 2) {
-      const int below = __shfl_up_sync(FULL, upto, o), cut_below = __shfl_up_sync(FULL, cut, o);
+      const unsigned below = __shfl_up_sync(FULL, upto, o), cut_below = __shfl_up_sync(FULL, cut, o);
 
       if (lane >= o) {
         upto += below;
         cut += cut_below;
       }
     }
-    int at = sum + upto - all, piece = cuts + cut - pieces;
-    if (k + lane < rounds) {
-      round[k + lane].begin = at;
-      for (int q = 0; q + 1 < CHAIN; q++) round[k + lane].next[q] = own.count[q + 1]; /* longer ones come before it */
-    }
-    for (int from = 0; from < own.count[0]; from += threads) {
-      for (int q = 0; q < CHAIN && own.count[q] > from; q++) {
-        turn[piece++] = (unsigned short)at;
-        at += part(own.count[q], from);
-      }
-    }
-    while (piece < cuts + cut) turn[piece++] = (unsigned short)at;
+    round[k + lane] = (sum + upto - own) << 16;
+    for (unsigned q = 0; q < pieces; q++) turn[cuts + cut - pieces + q] = (unsigned short)(sum + upto - own + q * threads);
     sum += __shfl_sync(FULL, upto, 31);
     cuts += __shfl_sync(FULL, cut, 31);
   }
-  for (int k = cuts + lane; k < stride; k += 32) turn[k] = (unsigned short)sum;
-  if (lane == 0) turns[blockIdx.x] = cuts;
+  for (int k = (int)cuts + lane; k < stride; k += 32) turn[k] = (unsigned short)sum;
+  if (lane == 0) turns[blockIdx.x] = (int)cuts;
   __syncwarp(); /* where each round begins is there for all lanes */
-  if (chain) {  /* the number of a chain in its round is kept at its first update */
-    for (int k = lane; k < n; k += 32) {
-      const unsigned dealt = found[begin + k].source >> 16;
-
-      if (dealt < SYNCILU_BLOCK_ROUNDS) chain[begin + k] = (unsigned short)atomicAdd(&round[dealt].next[chain[begin + k] - 1], 1);
-    }
-    __syncwarp(); /* the numbers are there for all lanes */
-  }
   for (int k = lane; k < n; k += 32) {
-    const SyncILUFoundUpdate x     = found[begin + k];
-    const unsigned           dealt = x.source >> 16;
-    const int                place = (int)(dealt / SYNCILU_BLOCK_ROUNDS), target = target_of(x.update);
+    const SyncILUFoundUpdate x = found[begin + k];
+    const unsigned           r = x.source >> 16;
 
-    if (!dealt) continue;
-    Round *const own    = round + round_of(dealt);
-    const int    number = !chain ? atomicAdd(&own->next[0], 1) : place ? chain[begin + chain[begin + k]] : chain[begin + k];
-    const int    from   = number / threads * threads; /* of the chains that have turns together */
-    size_t       at     = (size_t)units[blockIdx.x] * 32 + own->begin + (number - from);
+    if (!r) continue;
+    const unsigned where = atomicAdd(round + r, 1u), own = where & 0xffff;
+    const int      target = target_of(x.update);
+    const size_t   at     = (size_t)units[blockIdx.x] * 32 + (where >> 16) + own;
 
-    for (int q = 0; q < CHAIN; q++) at += min(own->count[q], from) + (q < place ? part(own->count[q], from) : 0);
-    update[at] = x.update | (target < MOST && ends[d.first + target] == dealt ? SYNCILU_BLOCK_LAST : 0);
+    update[at] = x.update | (target < MOST && ends[d.first + target] == r ? SYNCILU_BLOCK_LAST : 0);
     source[at] = (unsigned short)x.source;
   }
 }
@@ -432,9 +366,9 @@ __global__ void __launch_bounds__(32)
 }
 
 __global__ void describe_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *__restrict__ first_update,
-                                const int *__restrict__ units, const int *__restrict__ turns, const int *__restrict__ found, const int *__restrict__ needs,
-                                const int *__restrict__ from, const int *__restrict__ waits, const int *__restrict__ wait_from,
-                                SyncILUBlockUpdates *__restrict__ block, int *__restrict__ outside, int *__restrict__ wait, unsigned short *__restrict__ list)
+                                const int *__restrict__ units, const int *__restrict__ turns, const int *__restrict__ found, const int *__restrict__ from,
+                                const int *__restrict__ waits, const int *__restrict__ wait_from, SyncILUBlockUpdates *__restrict__ block,
+                                int *__restrict__ outside, int *__restrict__ wait, unsigned short *__restrict__ list)
 {
   const long long b    = global_thread() / 32;
   const int       lane = threadIdx.x & 31;
@@ -452,8 +386,8 @@ __global__ void describe_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks L, S
   own.at       = units[b];
   own.turns    = turns[b];
   own.units    = units[b + 1] - own.at;
-  own.from     = from[b] * 32;
-  own.outside  = needs[b];
+  own.from     = from[b];
+  own.outside  = from[b + 1] - own.from;
   own.place[0] = upper.outer;
   own.place[1] = upper.inner;
   own.place[2] = lower.outer;
@@ -520,137 +454,79 @@ __device__ __forceinline__ void copy_block(const SyncILUDeviceValues &v, int thr
   }
 }
 
-/*
-   Copies u' of other blocks. The list of where they stand is at the end of the room of the block, over the
-   places of the last ones: it ends four numbers behind these or later, so that a number comes over no part of
-   the list but what is read before it.
-*/
-template <typename V, int WARPS>
-__device__ __forceinline__ void copy_outside(const SyncILUDeviceBlockUpdates &l, const SyncILUBlockUpdates &own, int thread, const int *list, V *to)
+/* Where the next u' of other blocks stand that the threads have not asked for, from h on. */
+template <int WARPS, int N>
+__device__ __forceinline__ void find_outside(const SyncILUDeviceBlockUpdates &l, const SyncILUBlockUpdates &own, int h, int (&at)[N])
 {
-  constexpr int  AT_ONCE = 8, STEP = 32 * WARPS;
+#pragma unroll
+  for (int k = 0; k < N; k++) at[k] = h + 32 * WARPS * k < own.outside ? l.outside[own.from + h + 32 * WARPS * k] : -1;
+}
+
+/* Loads u' of other blocks; `at` has where the first ones stand. */
+template <typename V, int WARPS, int N>
+__device__ __forceinline__ void load_outside(const SyncILUDeviceBlockUpdates &l, const SyncILUBlockUpdates &own, int thread, int (&at)[N], V *to)
+{
   const V *const val = (const V *)l.U.outer;
 
-  for (int first = 0; first < own.outside; first += STEP * AT_ONCE) {
-    int at[AT_ONCE];
+  for (int h = thread; h < own.outside; h += 32 * WARPS * N) {
+    V u[N];
 
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) at[k] = first + thread + STEP * k < own.outside ? list[first + thread + STEP * k] : -1;
-    meet<WARPS>(); /* this part of the list is read */
+    for (int k = 0; k < N; k++) u[k] = at[k] >= 0 ? load_relaxed(val + at[k]) : V(0);
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) copy_if(at[k] >= 0, to + first + thread + STEP * k, val + at[k]);
-  }
-  commit_copies();
-  wait_copies<0>();
-}
-
-/* Updates of a thread: those of a group of turns. */
-template <bool RUNS>
-struct Updates {
-  static constexpr int TURNS = RUNS ? SYNCILU_BLOCK_GROUP_RUNS : SYNCILU_BLOCK_GROUP;
-  unsigned             update[TURNS], source[TURNS];
-  int                  turns; /* that any thread has an update in */
-};
-
-/*
-   Where the turns of a group begin, and the one behind them: read a group before their updates, which would
-   have to wait for that else.
-*/
-template <bool RUNS>
-struct Turns {
-  int begin[Updates<RUNS>::TURNS + 1];
-};
-
-template <bool RUNS>
-__device__ __forceinline__ void load_turns(const unsigned short *turn, Turns<RUNS> *t)
-{
-#pragma unroll
-  for (int k = 0; k <= Updates<RUNS>::TURNS; k++) t->begin[k] = turn[k];
-}
-
-/* The updates of a group, one for each thread that has any. */
-template <bool RUNS>
-__device__ __forceinline__ void load_updates(const unsigned *update, const unsigned short *source, int thread, const Turns<RUNS> &t, Updates<RUNS> *u)
-{
-  u->turns = 0;
-#pragma unroll
-  for (int k = 0; k < Updates<RUNS>::TURNS; k++) {
-    const int  e  = t.begin[k] + thread;
-    const bool is = e < t.begin[k + 1];
-
-    if (t.begin[k] < t.begin[k + 1]) u->turns = k + 1;
-    u->update[k] = is ? update[e] : (unsigned)SYNCILU_BLOCK_NONE;
-    u->source[k] = is ? source[e] : 0u;
+    for (int k = 0; k < N; k++)
+      if (at[k] >= 0) to[h + 32 * WARPS * k] = u[k];
+    find_outside<WARPS>(l, own, h + 32 * WARPS * N, at);
   }
 }
 
 /*
-   Applies the updates of the first turns of a group, of several entries if RUNS, else maybe some of a chain.
-   All that they take is there, so that they are on their way side by side. inverse has the reciprocals of the
-   pivots that no update is left for, which are what a round takes longest for.
+   Applies an update, of several entries if RUNS; inverse has the reciprocals of the pivots that no update is
+   left for, which are what a round takes longest for.
 */
-template <typename V, bool RUNS, int TURNS>
-__device__ __forceinline__ void apply(const SyncILUDevicePivoting &piv, const Updates<RUNS> &now, V *w, V *inverse)
+template <typename V, bool RUNS>
+__device__ __forceinline__ void apply(const SyncILUDevicePivoting &piv, unsigned update, unsigned source, V *w, V *inverse)
 {
   constexpr int RUN = RUNS ? SYNCILU_BLOCK_RUN : 1;
-  V             scale[TURNS], u[TURNS][RUN], x[TURNS][RUN];
-  unsigned      last = 0; /* the turns that finish a pivot */
+  const int     run = RUNS ? (int)(source >> SYNCILU_BLOCK_SOURCE) + 1 : 1;
+  V scale = w[multiplier_of(update)], *const entry = w + target_of(update);
+  const V *const from = w + (source & ((1u << SYNCILU_BLOCK_SOURCE) - 1));
+  V              u[RUN], x[RUN];
 
 #pragma unroll
-  for (int k = 0; k < TURNS; k++) {
-    const int      run  = RUNS ? (int)(now.source[k] >> SYNCILU_BLOCK_SOURCE) + 1 : 1;
-    const V *const from = w + (now.source[k] & ((1u << SYNCILU_BLOCK_SOURCE) - 1)), *const entry = w + target_of(now.update[k]);
-
-    scale[k] = w[multiplier_of(now.update[k])];
-#pragma unroll
-    for (int q = 0; q < RUN; q++) {
-      u[k][q] = q < run ? from[q] : V(0);
-      x[k][q] = q < run ? entry[q] : V(0);
-    }
+  for (int k = 0; k < RUN; k++) {
+    u[k] = k < run ? from[k] : V(0);
+    x[k] = k < run ? entry[k] : V(0);
   }
+  if (update & SYNCILU_BLOCK_INNER) scale *= inverse[pivot_of(update)];
 #pragma unroll
-  for (int k = 0; k < TURNS; k++)
-    if (now.update[k] & SYNCILU_BLOCK_INNER) scale[k] *= inverse[pivot_of(now.update[k])];
-#pragma unroll
-  for (int k = 0; k < TURNS; k++) {
-    const int  run   = RUNS ? (int)(now.source[k] >> SYNCILU_BLOCK_SOURCE) + 1 : 1;
-    V *const   entry = w + target_of(now.update[k]);
-    const bool is    = !(now.update[k] & SYNCILU_BLOCK_NONE);
-
-    if (!RUNS && k && !((now.update[k] ^ now.update[k - 1]) & (PLACE << SYNCILU_BLOCK_TARGET | SYNCILU_BLOCK_NONE))) x[k][0] = x[k - 1][0];
-#pragma unroll
-    for (int q = 0; q < RUN; q++) {
-      x[k][q] -= scale[k] * u[k][q];
-      if (is && q < run) entry[q] = x[k][q];
-    }
-    if (now.update[k] & SYNCILU_BLOCK_LAST) last |= 1u << k;
+  for (int k = 0; k < RUN; k++) {
+    x[k] -= scale * u[k];
+    if (k < run) entry[k] = x[k];
   }
-  while (last) { /* once, but for few threads */
-    V        pivot  = 0;
-    unsigned bit    = 0;
-    int      target = 0;
-
-#pragma unroll
-    for (int k = 0; k < TURNS; k++) {
-      if (last & 1u << k) {
-        pivot  = x[k][0];
-        target = target_of(now.update[k]);
-        bit    = 1u << k;
-      }
-    }
-    inverse[target] = reciprocal_pivot(piv, pivot);
-    last ^= bit;
-  }
+  if (update & SYNCILU_BLOCK_LAST) inverse[target_of(update)] = reciprocal_pivot(piv, x[0]);
 }
 
-/* The first turns of a group, or all. */
-template <typename V, bool RUNS>
-__device__ __forceinline__ void apply_group(const SyncILUDevicePivoting &piv, const Updates<RUNS> &now, V *w, V *inverse)
-{
-  constexpr int TURNS = Updates<RUNS>::TURNS;
+/* Updates of a thread, which are loaded so early that a few turns cover the way to the cache of memory. */
+constexpr int AHEAD = SYNCILU_BLOCK_AHEAD;
 
-  if (now.turns > TURNS / 2) apply<V, RUNS, TURNS>(piv, now, w, inverse);
-  else apply<V, RUNS, TURNS / 2>(piv, now, w, inverse);
+struct Updates {
+  unsigned update[AHEAD], source[AHEAD];
+};
+
+/* Those of the turns from here on, one for each thread that has any. */
+__device__ __forceinline__ void load_updates(const SyncILUDeviceBlockUpdates &l, const SyncILUBlockUpdates &own, int thread, const unsigned short *turn,
+                                             Updates *u)
+{
+#pragma unroll
+  for (int k = 0; k < AHEAD; k++) {
+    const int    e  = turn[k] + thread;
+    const bool   is = e < turn[k + 1];
+    const size_t at = (size_t)own.at * 32 + e;
+
+    u->update[k] = is ? l.update[at] : (unsigned)SYNCILU_BLOCK_NONE;
+    u->source[k] = is ? l.source[at] : 0u;
+  }
 }
 
 /* Waits for what a block has published. */
@@ -659,31 +535,22 @@ __device__ __forceinline__ void wait_for_block(const SyncILUDeviceBlockUpdates &
   while (load_acquire(l.done + block) != l.time) __nanosleep(SYNCILU_THROTTLE_PAUSE);
 }
 
-/* Thread blocks that registers shall have room for: where shared memory has it for many, with one or two warps. */
-constexpr int resident(int warps, bool runs)
-{
-  return warps == 1 ? 8 : warps == 2 && !runs ? 14 : 1;
-}
-
 /*
    A block of rows has a warp, or WARPS of them.
 
    Progress: tickets follow the order of the blocks, which wait for blocks of lower tickets alone. The warps
    of a thread block have successive tickets and are resident together.
 */
-template <typename V, int WARPS, bool RUNS, bool KEPT>
-__global__ void __launch_bounds__(WARPS > 1 ? 32 * WARPS : SYNCILU_BLOCK_FACTOR, resident(WARPS, RUNS))
+template <typename V, int WARPS, bool RUNS>
+__global__ void __launch_bounds__(WARPS > 1 ? 32 * WARPS : SYNCILU_BLOCK_FACTOR, WARPS > 1 ? 1 : 8)
   blocks_kernel(SyncILUDeviceFactor f, SyncILUDeviceBlockUpdates l)
 {
   extern __shared__ __align__(16) unsigned char shared[];
-  constexpr int                                 STEP = 32 * WARPS, TURNS = Updates<RUNS>::TURNS;
-  constexpr int                                 DEPTH = KEPT || WARPS == 1 ? 1 : RUNS ? 3 : 2; /* groups of updates on their way */
+  constexpr int                                 STEP = 32 * WARPS;
   const int                                     lane = threadIdx.x & 31, warp = WARPS > 1 ? threadIdx.x / 32 : 0, thread = WARPS > 1 ? threadIdx.x : lane;
-  V *const inverse = (V *)(shared + (WARPS > 1 ? 0 : (size_t)(threadIdx.x / 32) * l.bytes)), *const w = inverse + MOST;
-  unsigned short *const list = (unsigned short *)(inverse + l.room), *const turn = list + l.listed;
-  unsigned *const       kept        = (unsigned *)(turn + l.turns);
-  unsigned short *const kept_source = (unsigned short *)(kept + l.kept);
-  const Ticket          t           = take_ticket(f.ticket) / WARPS;
+  V *const w = (V *)(shared + (WARPS > 1 ? 0 : (size_t)(threadIdx.x / 32) * l.bytes)), *const inverse = w + l.room - MOST;
+  unsigned short *const list = (unsigned short *)(w + l.room), *const turn = list + l.listed;
+  const Ticket t = take_ticket(f.ticket) / WARPS;
 
   if (t >= (Ticket)l.L.blocks) return;
   const SyncILUBlockUpdates own     = l.block[t];
@@ -692,53 +559,44 @@ __global__ void __launch_bounds__(WARPS > 1 ? 32 * WARPS : SYNCILU_BLOCK_FACTOR,
   V *const pivot = (V *)f.pivot, *const entry = w + MOST;
 
   /* all that needs no other block is on its way before the first waiting */
-  const size_t                at     = (size_t)own.at * 32;
-  const unsigned *const       update = KEPT ? kept : l.update + at;
-  const unsigned short *const source = KEPT ? kept_source : l.source + at;
-  copy_pieces<WARPS>(thread, 2 * (own.turns + SYNCILU_BLOCK_BEYOND), turn, l.turn + t * (size_t)l.turns);
-  copy_pieces<WARPS>(thread, 2 * (entries - own.rows), list, l.list + list_begin(own, (long long)t));
-  if (KEPT) {
-    copy_pieces<WARPS>(thread, own.units * 32 * (int)sizeof(*kept), kept, l.update + at);
-    copy_pieces<WARPS>(thread, own.units * 32 * (int)sizeof(*kept_source), kept_source, l.source + at);
-  } else if (thread == 0 && own.units) {
-    prefetch_bulk(l.update + at, own.units * 32 * (int)sizeof(*update));
-    prefetch_bulk(l.source + at, own.units * 32 * (int)sizeof(*source));
+  int outside[SYNCILU_UPDATE_POLLS];
+
+  if (thread == 0 && own.units) {
+    prefetch_bulk(l.update + (size_t)own.at * 32, own.units * 32 * (int)sizeof(*l.update));
+    prefetch_bulk(l.source + (size_t)own.at * 32, own.units * 32 * (int)sizeof(*l.source));
   }
-  int *const outside = (int *)(inverse + l.room) - (own.outside + 3) / 4 * 4;
-  copy_pieces<WARPS>(thread, own.outside * (int)sizeof(*outside), outside, l.outside + own.from);
+  copy_pieces<WARPS>(thread, 2 * l.turns, turn, l.turn + t * (size_t)l.turns);
+  copy_pieces<WARPS>(thread, 2 * (entries - own.rows), list, l.list + list_begin(own, (long long)t));
+  commit_copies();
   const int wait = thread < own.waits ? l.wait[own.wait + thread] : -1;
   const int diag = mine ? f.pattern.diag[i] - own.entry : 0, end = mine ? f.pattern.ptr[i + 1] - own.entry : 0;
+  find_outside<WARPS>(l, own, thread, outside);
   copy_block<V, WARPS>(f.values, thread, own.entry, entries, entry);
   commit_copies();
+  wait_copies<1>();
+  meet<WARPS>(); /* where turns begin is there for all threads */
+  Updates next;
+  load_updates(l, own, thread, turn, &next);
+  if (wait >= 0) wait_for_block(l, wait);
+  for (int k = thread + STEP; k < own.waits; k += STEP) wait_for_block(l, l.wait[own.wait + k]);
+  meet<WARPS>(); /* what the blocks have published is there for all threads */
+  load_outside<V, WARPS>(l, own, thread, outside, entry + entries);
   wait_copies<0>();
-  meet<WARPS>(); /* what this block has by itself is there for all threads */
-  Turns<RUNS>   turns;
-  Updates<RUNS> next[DEPTH]; /* of the groups that come */
-#pragma unroll
-  for (int k = 0; k < DEPTH; k++) {
-    load_turns<RUNS>(turn + k * TURNS, &turns);
-    load_updates<RUNS>(update, source, thread, turns, &next[k]);
-  }
-  load_turns<RUNS>(turn + DEPTH * TURNS, &turns);
+  meet<WARPS>(); /* so are the values, and u' of other blocks */
   if (warp == 0) {
     w[lane]       = mine ? entry[diag] + V(diagonal_shift(f.piv)) : V(1);
     inverse[lane] = reciprocal_pivot(f.piv, w[lane]);
   }
-  if (wait >= 0) wait_for_block(l, wait);
-  for (int k = thread + STEP; k < own.waits; k += STEP) wait_for_block(l, l.wait[own.wait + k]);
-  meet<WARPS>(); /* what the blocks have published is there for all threads */
-  copy_outside<V, WARPS>(l, own, thread, outside, entry + entries);
   meet<WARPS>(); /* all that a block begins with is there for all threads */
-  for (int s = 0; s < own.turns; s += DEPTH * TURNS) {
-#pragma unroll
-    for (int k = 0; k < DEPTH; k++) {
-      const Updates<RUNS> now = next[k];
+  for (int s = 0; s < own.turns; s += AHEAD) {
+    const Updates now = next;
 
-      if (s + k * TURNS >= own.turns) break;
-      load_updates<RUNS>(update, source, thread, turns, &next[k]);
-      load_turns<RUNS>(turn + s + (k + DEPTH + 1) * TURNS, &turns);
-      apply_group<V, RUNS>(f.piv, now, w, inverse);
-      meet<WARPS>(); /* what the group has updated is there for the next one */
+    load_updates(l, own, thread, turn + s + AHEAD, &next);
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+      if (s + k >= own.turns) break;
+      if (!(now.update[k] & SYNCILU_BLOCK_NONE)) apply<V, RUNS>(f.piv, now.update[k], now.source[k], w, inverse);
+      meet<WARPS>(); /* what the turn has updated is there for the next one */
     }
   }
 
@@ -749,23 +607,15 @@ __global__ void __launch_bounds__(WARPS > 1 ? 32 * WARPS : SYNCILU_BLOCK_FACTOR,
     if (mine && warp == 0) ((V *)f.size)[i] = size;
     meet<WARPS>(); /* the entries of U are there for all until here */
   }
-  constexpr int AT_ONCE = 4; /* entries that a thread has on their way side by side */
   if (mine) {
     const V scale    = inverse[lane];
     bool    overflow = false;
 
-    for (int e = diag + 1 + warp; e < end; e += WARPS * AT_ONCE) {
-      V v[AT_ONCE];
+    for (int e = diag + 1 + warp; e < end; e += WARPS) {
+      const V v = entry[e], u = v * scale;
 
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; k++) v[k] = e + WARPS * k < end ? entry[e + WARPS * k] : V(0);
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; k++) {
-        const V u = v[k] * scale;
-
-        overflow |= !isfinite(u) && isfinite(v[k]);
-        if (e + WARPS * k < end) entry[e + WARPS * k] = u;
-      }
+      overflow |= !isfinite(u) && isfinite(v);
+      entry[e] = u;
     }
     if (overflow) report(&f.status->row, i);
   }
@@ -774,53 +624,40 @@ __global__ void __launch_bounds__(WARPS > 1 ? 32 * WARPS : SYNCILU_BLOCK_FACTOR,
   const SyncILUBlockUpdates *const to = l.block + t; /* read here, and not kept until now */
 
   auto store = [&](int from, int step, int part, int first, void *val) {
-    V *const  out = (V *)val + to->place[part];
-    const int n   = to->count[part];
+    V *const out = (V *)val + to->place[part];
 
-    for (int k = from; k < n; k += step * AT_ONCE) {
-      V v[AT_ONCE];
-
-#pragma unroll
-      for (int q = 0; q < AT_ONCE; q++) v[q] = k + q * step < n ? w[list[first + k + q * step]] : V(0);
-#pragma unroll
-      for (int q = 0; q < AT_ONCE; q++)
-        if (k + q * step < n) out[k + q * step] = v[q];
-    }
+    for (int k = from; k < to->count[part]; k += step) out[k] = w[list[first + k]];
   };
   const int first[4] = {0, to->count[0], to->count[0] + to->count[1], to->count[0] + to->count[1] + to->count[2]};
   store(thread, STEP, 0, first[0], l.U.outer);
   store(thread, STEP, 1, first[1], l.U.inner);
-  meet<WARPS>(); /* all of U' is stored before it is announced */
-  if (thread == 0) store_release(l.done + t, l.time);
-  if (WARPS == 1 || warp > 0) { /* the others have announced it */
+  if (WARPS > 1) meet<WARPS>(); /* all of U' is stored before it is announced */
+  if (WARPS == 1 || warp > 0) { /* the others announce it */
     constexpr int OWN        = WARPS > 1 ? STEP - 32 : STEP;
     const int     own_thread = WARPS > 1 ? thread - 32 : thread;
 
     store(own_thread, OWN, 2, first[2], l.L.outer);
     store(own_thread, OWN, 3, first[3], l.L.inner);
   }
-  if (mine && warp == 0) {
-    pivot[i]            = judge(f.piv, i, w[lane], f.status);
-    ((V *)l.inverse)[i] = inverse[lane];
+  if (warp == 0) {
+    if (WARPS == 1) __syncwarp(); /* all of U' is stored before it is announced */
+    if (lane == 0) store_release(l.done + t, l.time);
+    if (mine) {
+      pivot[i]            = judge(f.piv, i, w[lane], f.status);
+      ((V *)l.inverse)[i] = inverse[lane];
+    }
   }
 }
 
-template <int WARPS, bool RUNS, bool KEPT>
+template <int WARPS, bool RUNS>
 cudaError_t launch(const SyncILUDeviceFactor &f, const SyncILUDeviceBlockUpdates &l, cudaStream_t stream)
 {
   int tasks = WARPS > 1 ? 1 : SYNCILU_BLOCK_FACTOR / 32; /* of a thread block */
 
   while (tasks > 1 && tasks * l.bytes > SYNCILU_SHARED_BYTES) tasks /= 2;
-  ALLOW_SHARED((blocks_kernel<double, WARPS, RUNS, KEPT>), tasks * l.bytes);
-  blocks_kernel<double, WARPS, RUNS, KEPT><<<blocks_for(l.L.blocks, tasks), 32 * WARPS * tasks, (size_t)tasks * l.bytes, stream>>>(f, l);
+  ALLOW_SHARED((blocks_kernel<double, WARPS, RUNS>), tasks * l.bytes);
+  blocks_kernel<double, WARPS, RUNS><<<blocks_for(l.L.blocks, tasks), 32 * WARPS * tasks, (size_t)tasks * l.bytes, stream>>>(f, l);
   return cudaGetLastError();
-}
-
-template <int WARPS>
-cudaError_t launch(const SyncILUDeviceFactor &f, const SyncILUDeviceBlockUpdates &l, cudaStream_t stream)
-{
-  if (l.runs) return launch<WARPS, true, false>(f, l, stream);
-  return l.kept ? launch<WARPS, false, true>(f, l, stream) : launch<WARPS, false, false>(f, l, stream);
 }
 
 } // namespace
@@ -862,15 +699,15 @@ cudaError_t SyncILUKernelUpdateSizes(SyncILUDevicePattern p, SyncILUDeviceBlocks
 }
 
 cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern p, SyncILUDeviceBlocks m, SyncILUBlockMost most, int runs, const int *stands, const int *begin,
-                                     SyncILUFoundUpdate *found, unsigned short *ends, unsigned short *chain, int *outside, int *count, int *updates,
-                                     SyncILUBlockMost *device, cudaStream_t stream)
+                                     SyncILUFoundUpdate *found, unsigned short *ends, int *outside, int *count, int *updates, SyncILUBlockMost *device,
+                                     cudaStream_t stream)
 {
   const int    places = outside_places(most);
-  const size_t bytes  = (size_t)places * (sizeof(int) + sizeof(unsigned short)) + 2 * (size_t)(MOST + most.entries) * sizeof(unsigned short);
+  const size_t bytes  = (size_t)places * (sizeof(int) + sizeof(unsigned short)) + (size_t)(MOST + most.entries) * sizeof(unsigned short);
 
   if (!m.blocks) return cudaSuccess;
   ALLOW_SHARED(rounds_kernel, bytes);
-  rounds_kernel<<<(unsigned)m.blocks, 32, bytes, stream>>>(p, m, places, runs != 0, stands, begin, found, ends, chain, outside, count, updates, device);
+  rounds_kernel<<<(unsigned)m.blocks, 32, bytes, stream>>>(p, m, places, runs != 0, stands, begin, found, ends, outside, count, updates, device);
   return cudaGetLastError();
 }
 
@@ -879,13 +716,12 @@ cudaError_t SyncILUKernelUpdateUnits(SyncILUDeviceBlocks m, const int *updates, 
   LAUNCH(units_kernel, (long long)m.blocks, stream, m.blocks, updates, units);
 }
 
-cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks m, int warps, int rounds, int stride, const int *begin, const SyncILUFoundUpdate *found,
-                                      const unsigned short *ends, unsigned short *chain, const int *units, unsigned *update, unsigned short *source,
-                                      unsigned short *turn, int *turns, cudaStream_t stream)
+cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks m, int warps, int stride, const int *begin, const SyncILUFoundUpdate *found,
+                                      const unsigned short *ends, const int *units, unsigned *update, unsigned short *source, unsigned short *turn, int *turns,
+                                      cudaStream_t stream)
 {
   if (!m.blocks) return cudaSuccess;
-  place_kernel<<<(unsigned)m.blocks, 32, (size_t)(rounds + 1) * sizeof(Round), stream>>>(m, 32 * warps, rounds + 1, stride, begin, found, ends, chain, units,
-                                                                                         update, source, turn, turns);
+  place_kernel<<<(unsigned)m.blocks, 32, 0, stream>>>(m, 32 * warps, stride, begin, found, ends, units, update, source, turn, turns);
   return cudaGetLastError();
 }
 
@@ -905,10 +741,10 @@ cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, int most, const int *
 }
 
 cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern p, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *begin, const int *units,
-                                        const int *turns, const int *found, const int *needs, const int *from, const int *waits, const int *wait_from,
-                                        SyncILUBlockUpdates *block, int *outside, int *wait, unsigned short *list, cudaStream_t stream)
+                                        const int *turns, const int *found, const int *from, const int *waits, const int *wait_from, SyncILUBlockUpdates *block,
+                                        int *outside, int *wait, unsigned short *list, cudaStream_t stream)
 {
-  LAUNCH(describe_kernel, 32ll * L.blocks, stream, p, L, U, begin, units, turns, found, needs, from, waits, wait_from, block, outside, wait, list);
+  LAUNCH(describe_kernel, 32ll * L.blocks, stream, p, L, U, begin, units, turns, found, from, waits, wait_from, block, outside, wait, list);
 }
 
 cudaError_t SyncILUKernelFactorBlocks(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBlockUpdates l, cudaStream_t stream)
@@ -917,12 +753,12 @@ cudaError_t SyncILUKernelFactorBlocks(SyncILUValueType type, SyncILUDeviceFactor
   if (!l.L.blocks) return cudaSuccess;
   switch (l.warps) {
   case 1:
-    return launch<1>(f, l, stream);
+    return l.runs ? launch<1, true>(f, l, stream) : launch<1, false>(f, l, stream);
   case 2:
-    return launch<2>(f, l, stream);
+    return l.runs ? launch<2, true>(f, l, stream) : launch<2, false>(f, l, stream);
   case 4:
-    return launch<4>(f, l, stream);
+    return l.runs ? launch<4, true>(f, l, stream) : launch<4, false>(f, l, stream);
   default:
-    return launch<8>(f, l, stream);
+    return l.runs ? launch<8, true>(f, l, stream) : launch<8, false>(f, l, stream);
   }
 }

@@ -14,17 +14,10 @@ extern "C" {
 /*
    A block at work has its numbers side by side in shared memory: first SYNCILU_BLOCKS_MOST pivots, then its
    entries as they stand on the pattern (but for the pivots), then u' of other blocks that it needs. By these
-   places the updates are told.
-
-   Updates come in rounds, and those of a round take only what earlier rounds have finished. A turn is what the
-   threads of a block do of a round at a time, one update each. Successive updates of one entry may come in one
-   round, if they are the same thread's in successive turns: that is a chain, of up to SYNCILU_BLOCK_CHAIN. So
-   the threads meet but once a round, or after a group of turns of it.
-
-   Where rows are long there are no chains, but an update is of as many successive entries as the u' that it
-   takes stand side by side, so that the unknowns of a point need one: up to SYNCILU_BLOCK_RUN of them.
-
-   An update is a word and a half, where the word has
+   places the updates are told. An update is of as many successive entries as the u' that it takes stand side
+   by side, so that the unknowns of a point need one: up to SYNCILU_BLOCK_RUN of them. Updates come in rounds,
+   and those of a round do not depend on each other; a turn is what the threads of a block do of a round at a
+   time, one update each. An update is a word and a half, where the word has
 */
 enum {
   SYNCILU_BLOCK_TARGET     = 0,       /* the place of what is updated, the first one, */
@@ -35,10 +28,7 @@ enum {
   SYNCILU_BLOCK_PLACES     = 1 << 12, /* places of pivots and entries at most */
   SYNCILU_BLOCK_SOURCE     = 13,      /* the half: bits of the place of u', of which so many are, less one, in the other bits */
   SYNCILU_BLOCK_RUN        = 4,       /* entries of an update at most */
-  SYNCILU_BLOCK_CHAIN      = 4,       /* updates of a chain at most */
-  SYNCILU_BLOCK_GROUP      = 4,       /* turns of a group, which are loaded together while another group is at work, */
-  SYNCILU_BLOCK_GROUP_RUNS = 2,       /* and where updates are of several entries; a round fills groups, maybe with turns of no update */
-  SYNCILU_BLOCK_BEYOND     = 9,       /* turns that are read behind the last one, two groups or more, and one */
+  SYNCILU_BLOCK_AHEAD      = 4,       /* turns that are loaded together, so many turns before their own */
   SYNCILU_BLOCK_WARPS_MOST = 8,       /* of a block */
   SYNCILU_BLOCK_LISTED     = 8        /* lists that are copied to shared memory begin at multiples of so many */
 };
@@ -64,14 +54,13 @@ typedef struct {
   int                        room;   /* numbers of shared memory that a block takes, */
   int                        listed; /* entries of the list of places, */
   int                        turns;  /* beginnings of turns, */
-  int                        kept;   /* updates, if they are copied there, */
   int                        bytes;  /* and all of that */
   int                        time;   /* number of this factorization, which no other one has */
   int                       *done;   /* the number of the last one that each block has finished */
   const SyncILUBlockUpdates *block;
   const unsigned            *update;
   const unsigned short      *source;
-  const unsigned short      *turn;    /* where each turn begins, and for SYNCILU_BLOCK_BEYOND more the number of updates */
+  const unsigned short      *turn;    /* where each turn begins, and for 2 SYNCILU_BLOCK_AHEAD turns more the number of updates */
   const unsigned short      *list;    /* which place each entry in storage has at work: U, then L, outer entries before inner ones */
   const int                 *wait;    /* the blocks that each block waits for */
   const int                 *outside; /* where each stands among the values of U, the outer ones before the inner ones */
@@ -88,11 +77,11 @@ typedef struct {
 } SyncILUFoundUpdate;
 
 /*
-   What all blocks have at most (listed: the updates where those of several entries count once), and whether
-   the updates of one do not fit: the rounds, or what it needs of others.
+   What all blocks have at most, and whether the updates of one do not fit: the rounds, or what it needs of
+   others.
 */
 typedef struct {
-  int entries, updates, outside, rounds, listed, unfit;
+  int entries, updates, outside, rounds, unfit;
 } SyncILUBlockMost;
 
 /* The first row of the block of each row, and the block. */
@@ -115,26 +104,23 @@ extern cudaError_t SyncILUKernelBlockPlaces(SyncILUDeviceTriangle, SyncILUDevice
 
 /*
    Deals the updates to rounds, with runs several entries together where that is possible: a source gets 65536
-   times the round added, and SYNCILU_BLOCK_ROUNDS of these for each update before it in its chain; what others
-   are together with gets 0. ends receives the same for the last update of each pivot, outside where u' that
-   each block needs of others stand, from where its updates begin, count how many that are, and updates how
-   many updates are left. Without runs chain receives where the chain of each update begins,
-   counted from the first update of its block, and at those where one begins how long it is. stands: where each
-   entry of the pattern stands among the values of U. most: of all blocks, as above.
+   times the round added, and of what others are together with 0. ends receives the round in which each pivot
+   is finished, outside where u' that each block needs of others stand, from where its updates begin, count
+   how many that are, and updates how many updates are left. stands: where each entry of the pattern stands
+   among the values of U. most: of all blocks, as above.
 */
 extern cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern, SyncILUDeviceBlocks, SyncILUBlockMost most, int runs, const int *stands, const int *begin,
-                                            SyncILUFoundUpdate *, unsigned short *ends, unsigned short *chain, int *outside, int *count, int *updates,
-                                            SyncILUBlockMost *, cudaStream_t);
+                                            SyncILUFoundUpdate *, unsigned short *ends, int *outside, int *count, int *updates, SyncILUBlockMost *,
+                                            cudaStream_t);
 
 /*
    Units of 32 in place of the updates of each block; then the updates by round, from where those of each
    block begin, and where the turns of each block begin, `stride` numbers for it; turns: how many there are.
-   No block has more rounds. chain (NULL with runs) is overwritten.
 */
 extern cudaError_t SyncILUKernelUpdateUnits(SyncILUDeviceBlocks, const int *updates, int *units, cudaStream_t);
-extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, int warps, int rounds, int stride, const int *begin, const SyncILUFoundUpdate *,
-                                             const unsigned short *ends, unsigned short *chain, const int *units, unsigned *update, unsigned short *source,
-                                             unsigned short *turn, int *turns, cudaStream_t);
+extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, int warps, int stride, const int *begin, const SyncILUFoundUpdate *,
+                                             const unsigned short *ends, const int *units, unsigned *update, unsigned short *source, unsigned short *turn,
+                                             int *turns, cudaStream_t);
 
 /*
    The blocks that each block of L waits for, found from where its outer entries begin, and how many they are.
@@ -147,7 +133,7 @@ extern cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, int most, cons
    from[b] and wait_from[b] on; and that of places.
 */
 extern cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *begin, const int *units,
-                                               const int *turns, const int *found, const int *needs, const int *from, const int *waits, const int *wait_from,
+                                               const int *turns, const int *found, const int *from, const int *waits, const int *wait_from,
                                                SyncILUBlockUpdates *, int *outside, int *wait, unsigned short *list, cudaStream_t);
 
 /*

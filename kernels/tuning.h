@@ -512,18 +512,17 @@
    Bytes of shared memory of a block beyond which rows by level are faster; entries of a row in the mean from
    which on updates take several of them together; and warps that a multiprocessor had better have, where its
    shared memory, of which so much can be counted on, has room for few blocks or a color has few of them for
-   each: twice as many where updates are of one entry and come from memory. On an H200 a refactorization takes
-   in us with one, two and four warps a block 150, 146 and 160 on 300,000 rows of tetrahedra, 126 and 128 with
-   one and two on 250,000 of triangles with a level of fill, both with the updates in shared memory. With them
-   there 800,000 rows of triangles take 134 and 200, else 127 and 208, and 3,000,000 of tetrahedra 1119 and
-   1014, else 965 and 951. Elasticity of 200,000 rows takes 510, 464 and 645 with two, four and eight warps.
+   each. On an H200, with one, two, four and eight warps a block a refactorization takes, in us: 97, 155, 235
+   and 485 on 800,000 rows of triangles; 93, 90, 112 and 214 on 250,000 with a level of fill; 930, 817, 1080 and 2110 on
+   3,000,000 rows of tetrahedra; 740, 450, 420 and 364 on elasticity of 200,000 rows; 191, 155, 157 and 264, a
+   little later, on 300,000 of tetrahedra, and 2080, 1180, 890 and 730 on these with a level of fill.
 */
 #define SYNCILU_BLOCK_RUNS 24
 #if !defined(SYNCILU_BLOCK_ROOM)
   #define SYNCILU_BLOCK_ROOM 75000
 #endif
 #if !defined(SYNCILU_BLOCK_WARPS)
-  #define SYNCILU_BLOCK_WARPS           13
+  #define SYNCILU_BLOCK_WARPS           23
   #define SYNCILU_MULTIPROCESSORS       132
   #define SYNCILU_SHARED_MULTIPROCESSOR 199000
 #endif

@@ -20,14 +20,12 @@ typedef struct {
   int                *begin;   /* where those of each row begin, */
   int                 total;   /* and how many there are */
   int                *of;      /* the block of each row */
-  unsigned short     *ends;    /* when each pivot is finished */
-  unsigned short     *chain;   /* the chain of each update; NULL where updates are of several entries */
+  unsigned short     *ends;    /* the round in which each pivot is finished */
   int                *units;   /* where the updates of each block begin */
   int                 all;     /* units of them */
   int                *outside; /* u' that a block needs of others, from where its updates begin, */
-  int                *needs;   /* how many, */
-  int                *lists;   /* where the lists of that begin, */
-  int                 needed;  /* and how long they are together, both in units of 32 */
+  int                *needs;   /* where the lists of that begin, */
+  int                 needed;  /* and how long they are together */
   int                *waits;   /* the blocks that each block waits for, from where its outer entries in L begin, */
   int                *from;    /* where the lists of them begin, */
   int                 waited;  /* and how long they are together */
@@ -86,19 +84,15 @@ static PetscErrorCode Deal(Factorization *f, SyncILUDevicePattern p, Work *w, ch
   }
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(*w->ends), &w->ends));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)w->total * sizeof(int), &w->outside));
-  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &w->needs));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->lists));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->needs));
   PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->units));
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &updates));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * sizeof(int), &place));
   PlanLaunch(SyncILUKernelBlockPlaces(f->U->rows, l->U, place, plan->stream));
-  if (!l->runs) PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)w->total * sizeof(*w->chain), &w->chain));
-  PlanLaunch(
-    SyncILUKernelBlockRounds(p, l->L, w->most, l->runs, place, w->begin, w->found, w->ends, w->chain, w->outside, w->needs, updates, w->device, plan->stream));
+  PlanLaunch(SyncILUKernelBlockRounds(p, l->L, w->most, l->runs, place, w->begin, w->found, w->ends, w->outside, w->needs, updates, w->device, plan->stream));
   PlanLaunch(SyncILUKernelUpdateUnits(l->L, updates, w->units, plan->stream));
   PlanCall(PlanOffsets(plan, (int)n, w->units, &w->all));
-  PlanLaunch(SyncILUKernelUpdateUnits(l->L, w->needs, w->lists, plan->stream));
-  PlanCall(PlanOffsets(plan, (int)n, w->lists, &w->needed));
+  PlanCall(PlanOffsets(plan, (int)n, w->needs, &w->needed));
   PetscCall(DeviceReadBack(plan->stream, &w->most, w->device, sizeof(w->most)));
   if (w->most.unfit)
     PetscCall(PetscSNPrintf(why, len, "a block has more than %d rounds of updates, or needs more than %d entries of other blocks", SYNCILU_BLOCK_ROUNDS - 64,
@@ -121,56 +115,30 @@ static PetscErrorCode FindWaits(Factorization *f, Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of a color that a multiprocessor gets, and those that its memory has room for if each takes so many bytes. */
-static double Share(const Plan *plan, int blocks)
-{
-  return (double)blocks / (PetscMax(plan->colors, 1) * SYNCILU_MULTIPROCESSORS);
-}
-
-static double Room(int bytes)
-{
-  return (double)SYNCILU_SHARED_MULTIPROCESSOR / bytes;
-}
-
 /*
    Warps of a block that takes so many bytes of shared memory: so many that a multiprocessor has enough of
    them with the blocks that its memory has room for, and with its share of the blocks of a color.
 */
-static int Warps(const Plan *plan, int blocks, int bytes, double enough)
+static int Warps(const Plan *plan, int blocks, int bytes)
 {
-  int warps = 1;
+  const double share = (double)blocks / (PetscMax(plan->colors, 1) * SYNCILU_MULTIPROCESSORS), room = (double)SYNCILU_SHARED_MULTIPROCESSOR / bytes;
+  int          warps = 1;
 
-  while (warps < SYNCILU_BLOCK_WARPS_MOST && warps * PetscMax(1.0, PetscMin(Share(plan, blocks), Room(bytes))) < enough) warps *= 2;
+  while (warps < SYNCILU_BLOCK_WARPS_MOST && warps * PetscMax(1.0, PetscMin(share, room)) < SYNCILU_BLOCK_WARPS) warps *= 2;
   return warps;
-}
-
-/*
-   Beginnings of turns of a block with so many threads: a round may have one that is not full for each place in
-   a chain, and empty ones in its last group.
-*/
-static int Turns(const SyncILUBlockMost *most, int runs, int threads)
-{
-  const int group = runs ? SYNCILU_BLOCK_GROUP_RUNS : SYNCILU_BLOCK_GROUP, chain = runs ? 1 : SYNCILU_BLOCK_CHAIN, listed = SYNCILU_BLOCK_LISTED;
-
-  return (most->listed / threads + most->rounds * (chain + group - 1) + SYNCILU_BLOCK_BEYOND + listed) / listed * listed;
 }
 
 /* What a block takes of shared memory, and how many warps it has. */
 static void Shape(const Plan *plan, const SyncILUBlockMost *most, SyncILUDeviceBlockUpdates *l)
 {
-  const int listed = SYNCILU_BLOCK_LISTED, update = (int)(sizeof(unsigned) + sizeof(unsigned short));
-  int       kept;
+  const int listed = SYNCILU_BLOCK_LISTED;
 
-  l->room   = (2 * SYNCILU_BLOCKS_MOST + most->entries + most->outside + 4 + 1) / 2 * 2; /* so that what comes behind is aligned */
+  l->room   = (2 * SYNCILU_BLOCKS_MOST + most->entries + most->outside + 1) / 2 * 2; /* so that what comes behind is aligned */
   l->listed = (most->entries + listed - 1) / listed * listed;
-  l->bytes  = l->room * (int)plan->size + l->listed * (int)sizeof(unsigned short);
-  /* the updates too, if there is room for all blocks of a color with them: else more blocks at a time are better */
-  kept    = (most->listed + 31) / 32 * 32;
-  l->kept = !l->runs && Share(plan, l->L.blocks) <= Room(l->bytes + kept * update) ? kept : 0;
-  l->bytes += l->kept * update;
-  l->warps = Warps(plan, l->L.blocks, l->bytes, l->kept || l->runs ? SYNCILU_BLOCK_WARPS : 2 * SYNCILU_BLOCK_WARPS);
-  l->turns = Turns(most, l->runs, 32 * l->warps);
-  l->bytes += l->turns * (int)sizeof(unsigned short);
+  /* a round may have a turn more than its updates fill; fewer turns for more warps */
+  l->turns = (most->updates / 32 + most->rounds + 2 * SYNCILU_BLOCK_AHEAD + listed) / listed * listed;
+  l->bytes = l->room * (int)plan->size + (l->listed + l->turns) * (int)sizeof(unsigned short);
+  l->warps = Warps(plan, l->L.blocks, l->bytes);
 }
 
 /* The lists, if there is memory for them: else why not. */
@@ -180,7 +148,7 @@ static PetscErrorCode Place(Factorization *f, SyncILUDevicePattern p, const Work
   SyncILUDeviceBlockUpdates *l    = &((Blocks *)f->data)->device;
   const size_t n = (size_t)l->L.blocks, all = (size_t)w->all * 32, turns = n * (size_t)l->turns, lists = (size_t)plan->nnz + SYNCILU_BLOCK_LISTED * (n + 1);
   const size_t bytes = all * (sizeof(*l->update) + sizeof(*l->source)) + (turns + lists) * sizeof(*l->list) + n * sizeof(*l->block) +
-                       (n + 32 * (size_t)w->needed + (size_t)w->waited) * sizeof(int);
+                       (n + (size_t)w->needed + (size_t)w->waited) * sizeof(int);
   SyncILUBlockUpdates *block;
   unsigned            *update;
   unsigned short      *source, *turn, *list;
@@ -196,15 +164,14 @@ static PetscErrorCode Place(Factorization *f, SyncILUDevicePattern p, const Work
   PlanCall(PlanAlloc(plan, &f->memory, turns * sizeof(*turn), &turn));
   PlanCall(PlanAlloc(plan, &f->memory, lists * sizeof(*list), &list));
   PlanCall(PlanAlloc(plan, &f->memory, n * sizeof(*block), &block));
-  PlanCall(PlanAlloc(plan, &f->memory, 32 * (size_t)w->needed * sizeof(int), &outside));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)w->needed * sizeof(int), &outside));
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)w->waited * sizeof(int), &wait));
   PlanCall(PlanAlloc(plan, &f->memory, n * sizeof(int), &l->done));
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &count));
   CallCUDA(cudaMemsetAsync(l->done, 0, n * sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelPlaceUpdates(l->L, l->warps, w->most.rounds, l->turns, w->begin, w->found, w->ends, w->chain, w->units, update, source, turn, count,
-                                       plan->stream));
-  PlanLaunch(SyncILUKernelDescribeBlocks(p, l->L, l->U, w->begin, w->units, count, w->outside, w->needs, w->lists, w->waits, w->from, block, outside, wait,
-                                         list, plan->stream));
+  PlanLaunch(SyncILUKernelPlaceUpdates(l->L, l->warps, l->turns, w->begin, w->found, w->ends, w->units, update, source, turn, count, plan->stream));
+  PlanLaunch(
+    SyncILUKernelDescribeBlocks(p, l->L, l->U, w->begin, w->units, count, w->outside, w->needs, w->waits, w->from, block, outside, wait, list, plan->stream));
   l->block   = block;
   l->update  = update;
   l->source  = source;
