@@ -600,13 +600,13 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, W, D>::WARPS, N > 
   struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  extern __shared__ __align__(16) double shared[];
-  __shared__ Barriers                    bars;
-  typedef Layout<N, WHAT, R, LG, W, D>   L;
-  constexpr int                          WARPS = L::WARPS;
-  const SyncILUTeams                    &team  = W == 1 ? m.one : m.team;
-  const int                              ring  = stages * L::ring(m);
-  double                                *ones = shared + stages * W * L::STAGE, *sums = ones + STEPS * 32, *found = sums + 2 * L::SUMS;
+  extern __shared__ __align__(128) double shared[]; /* as copies of whole lines go there faster */
+  __shared__ Barriers                     bars;
+  typedef Layout<N, WHAT, R, LG, W, D>    L;
+  constexpr int                           WARPS = L::WARPS;
+  const SyncILUTeams                     &team  = W == 1 ? m.one : m.team;
+  const int                               ring  = stages * L::ring(m);
+  double                                 *ones = shared + stages * W * L::STAGE, *sums = ones + STEPS * 32, *found = sums + 2 * L::SUMS;
 
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);

@@ -52,7 +52,7 @@ PetscErrorCode SyncILUBlocksWhy(const PetscInt levels[2], const double ms[2], Sy
 -  reorder - the rule of the backend that will factor it, as in SyncILUBackendOps
 
    Input/Output Parameter:
-.  blocks - what is asked for, and the rows of a block; then what it is
+.  blocks - what is asked for, the rows of a block and whether colors shall follow the numbering; then what it is
 
    Output Parameter:
 .  row - the row at each position, which the caller frees; NULL: the natural ordering
@@ -86,7 +86,7 @@ PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, SyncILUReorder reorder, P
     blocks->size = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SyncILUBMCCreate(A->n, A->i, A->j, blocks->size, &o));
+  PetscCall(SyncILUBMCCreate(A->n, A->i, A->j, blocks->size, blocks->along, &o));
   blocks->blocks  = o.blocks;
   blocks->colors  = o.colors;
   blocks->matched = o.matched;

@@ -432,7 +432,8 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
    the remainder of that by the number of colors that are taken by turns: so most entries lead from a row to one of
    the next colors, as in the numbering, and relaxed factors take up to a quarter fewer iterations than with as many
    other colors. Levels whose color a neighbour has are left out, and a block whose neighbours have all these colors
-   gets one behind them. Not for numberings that are one chain.
+   gets one behind them. Not for numberings that are one chain. With levels of fill blocks of one color that have a
+   neighbour in common wait for each other, which are chains along the whole numbering here.
 */
 static PetscErrorCode Follow(const Graph *g, const PetscInt *block, PetscInt blocks, const PetscInt *begin, const PetscInt *row, PetscInt *color,
                              PetscInt *colors, PetscBool *follows)
@@ -523,10 +524,11 @@ PetscErrorCode SyncILUBMCDestroy(SyncILUBMC *o)
    Not Collective
 
    Input Parameters:
-+  n    - rows
-.  ptr  - where each row begins in col, n + 1 of them
-.  col  - columns of the entries
--  size - most rows of a block, at least 1
++  n     - rows
+.  ptr   - where each row begins in col, n + 1 of them
+.  col   - columns of the entries
+.  size  - most rows of a block, at least 1
+-  along - whether colors shall follow the numbering, if it is for that
 
    Output Parameter:
 .  o - the order
@@ -538,7 +540,7 @@ PetscErrorCode SyncILUBMCDestroy(SyncILUBMC *o)
    Errors:
    PETSC_ERR_ARG_OUTOFRANGE with the row that has a column outside of the matrix.
 */
-PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt size, SyncILUBMC *o)
+PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt size, PetscBool along, SyncILUBMC *o)
 {
   Graph     g;
   PetscInt *block, *begin, *row, *color, *sorted, full, next = 0;
@@ -567,7 +569,7 @@ PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt 
   Cut(&g, NULL, PETSC_TRUE, block, &o->blocks);
   Sort(n, block, o->blocks, begin, row);
   PetscCall(PetscMalloc2(o->blocks, &color, o->blocks, &sorted));
-  if (!o->matched && full && full == o->blocks && (PetscInt64)SYNCILU_BMC_MEAN * full <= ptr[n])
+  if (along && !o->matched && full && full == o->blocks && (PetscInt64)SYNCILU_BMC_MEAN * full <= ptr[n])
     PetscCall(Follow(&g, block, full, begin, row, color, &o->colors, &o->along));
   if (!o->along) PetscCall(Colors(&g, block, o->blocks, full, begin, row, color, &o->colors));
   PetscCall(PetscMalloc3(n, &o->row, o->blocks + 1, &o->begin, o->colors + 1, &o->first));

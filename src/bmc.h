@@ -27,7 +27,7 @@
 #define SYNCILU_BMC_COLORINGS 2
 
 /*
-   Colors follow the numbering where blocks are cut from it, have so many entries in the mean, and where no chain of blocks is
+   Where it is asked for, colors follow the numbering if blocks are cut from it, have so many entries in the mean, and where no chain of blocks is
    much longer than on a grid. They are taken by turns: four where rows are as short as on triangles, eight elsewhere, sixteen
    where there are so many blocks that each color has enough of them for a GPU. D-ILU relaxed 0.95 takes 143 iterations with four and
    139 with eight on 90,000 rows of triangles, whose other colors are five (188); on 300,763 rows of tetrahedra 59, 52 and with
@@ -61,7 +61,7 @@ typedef struct {
   PetscInt *first;   /* block that each color begins with, and the number of blocks */
 } SyncILUBMC;
 
-PETSC_INTERN PetscErrorCode SyncILUBMCCreate(PetscInt, const PetscInt *, const PetscInt *, PetscInt, SyncILUBMC *);
+PETSC_INTERN PetscErrorCode SyncILUBMCCreate(PetscInt, const PetscInt *, const PetscInt *, PetscInt, PetscBool, SyncILUBMC *);
 PETSC_INTERN PetscErrorCode SyncILUBMCDestroy(SyncILUBMC *);
 
 #endif

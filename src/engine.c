@@ -134,6 +134,7 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
   if (!e->row && e->settings.ordering != SYNCILU_ORDERING_GIVEN) {
     e->blocks.request = e->settings.ordering;
     e->blocks.size    = e->settings.block_size;
+    e->blocks.along   = e->settings.block_along;
     PetscCall(SyncILUBlocksOrder(A, e->ops->reorder, &row, &e->blocks));
   }
   ierr = SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern);

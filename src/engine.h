@@ -151,6 +151,7 @@ struct _n_SyncILUSettings {
   PetscInt        vector_size; /* lanes a row, 0: the library chooses */
   SyncILUOrdering ordering;    /* where no index sets come with the matrix */
   PetscInt        block_size;  /* of bmc */
+  PetscBool       block_along; /* its colors shall follow the numbering */
   SyncILUGridFrom grid_from;
   PetscInt        grid[4];   /* points of x, y and z, unknowns a point; zeros where it is not known */
   PetscBool       symmetric; /* the matrix is: ICC where the backend knows it, else ILU of both triangles */

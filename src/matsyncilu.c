@@ -325,8 +325,9 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
     SyncILUBlocks *blocks;
 
     PetscCall(PetscContainerGetPointer((PetscContainer)container, (void **)&blocks));
-    settings.ordering   = blocks->request;
-    settings.block_size = blocks->size;
+    settings.ordering    = blocks->request;
+    settings.block_size  = blocks->size;
+    settings.block_along = blocks->along;
   }
   F->assembled = PETSC_FALSE; /* until the numeric phase */
   PetscCall(DropEngine(f));

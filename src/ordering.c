@@ -24,10 +24,10 @@ static PetscErrorCode FindShared(Mat A, SyncILUShared **shared)
 }
 
 /*
-   The rows of a block: with the prefix of the preconditioner that factors the matrix, if that is a PCSYNCILU,
-   else with the prefix of the matrix.
+   The rows of a block, and whether colors follow the numbering: with the prefix of the preconditioner that factors the
+   matrix, if that is a PCSYNCILU, else with the prefix of the matrix.
 */
-static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
+static PetscErrorCode GetOptions(Mat A, PetscInt *size, PetscBool *along)
 {
   SyncILUShared *shared;
 
@@ -39,6 +39,8 @@ static PetscErrorCode GetBlockSize(Mat A, PetscInt *size)
     PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_size", size, NULL));
   }
   PetscCall(SyncILUBlocksCheckSize(*size));
+  *along = shared ? shared->bmc_along : PETSC_FALSE;
+  if (!*along) PetscCall(PetscOptionsGetBool(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_along_numbering", along, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +121,7 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
   PetscInt      *order = NULL;
 
   PetscFunctionBegin;
-  PetscCall(GetBlockSize(A, &b.size));
+  PetscCall(GetOptions(A, &b.size, &b.along));
   PetscCall(FindShared(A, &shared));
   if (!shared || !shared->orders) {
     SyncILUSettings settings;
@@ -152,7 +154,8 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    those of one color share no entry, and numbered by color
 
    Options Database Key (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
-.  -mat_ordering_bmc_size <32> - most rows of a block, of a baij matrix block rows
++  -mat_ordering_bmc_size <32>              - most rows of a block, of a baij matrix block rows
+-  -mat_ordering_bmc_along_numbering <false> - colors follow the numbering
 
    Level: intermediate
 
@@ -164,9 +167,9 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
    space-filling curve does, and elsewhere from one in which rows are paired along the entries again and
-   again. Where they are cut, colors follow the numbering, unless it has chains of blocks that are longer than
-   on a grid: most entries then lead from a color to one of the next, as in the numbering, and relaxed factors take
-   fewer iterations. Successive rows with the same columns, such as the unknowns of a point, stay together if a
+   again. Where they are cut, colors may follow the numbering, unless it has chains of blocks that are longer than
+   on a grid: most entries then lead from a color to one of the next, as in the numbering, and relaxed factors
+   without fill take fewer iterations. With levels of fill there are long chains then. Successive rows with the same columns, such as the unknowns of a point, stay together if a
    block has room for them. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
    the host and on a GPU, where `PCSYNCILU` makes it.
 

@@ -351,6 +351,7 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->shared->settings;
   PetscInt        size   = s->shared->bmc_size;
+  PetscBool       along  = s->shared->bmc_along;
   PetscBool       inplace, same, ordered, reorder, sized, keep, shifted, trick = s->trick;
   const char     *prefix;
 
@@ -370,6 +371,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PCSyncILUSetFromOptionsWithShared(s->ilu, s->ilu->ops->setfromoptions, PetscOptionsObject, s->container));
   PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size, &size, &sized));
   if (sized) PetscCall(SyncILUBlocksCheckSize(size));
+  PetscCall(PetscOptionsBool("-mat_ordering_bmc_along_numbering", "Colors of the ordering bmc follow the numbering", "PCFactorSetMatOrderingType", along,
+                             &along, NULL));
   PetscCall(PetscOptionsBool("-pc_syncilu_eisenstat", "Eisenstat's trick", "PCSyncILUSetEisenstat", trick, &trick, NULL));
   PetscCall(PCSyncILUSetEisenstat_SyncILU(pc, trick));
   if (ordered) s->ordered = PETSC_TRUE;
@@ -380,8 +383,9 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
     s->inplace = PETSC_TRUE;
   }
   PetscCall(PetscMemcmp(&before, &s->shared->settings, sizeof(before), &same));
-  if ((!same || size != s->shared->bmc_size) && pc->setupcalled) PetscCall(SettingsChanged_SyncILU(pc));
-  s->shared->bmc_size = size;
+  if ((!same || size != s->shared->bmc_size || along != s->shared->bmc_along) && pc->setupcalled) PetscCall(SettingsChanged_SyncILU(pc));
+  s->shared->bmc_size  = size;
+  s->shared->bmc_along = along;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -605,6 +609,7 @@ PetscErrorCode PCSyncILUGetStatistics(PC pc, SyncILUStatistics *statistics)
 +  -pc_factor_levels <k>                                           - levels of fill
 .  -pc_factor_mat_ordering_type (natural|bmc|syncilu|nd|rcm|...)   - ordering of the block
 .  -mat_ordering_bmc_size <n>                                      - rows of a block of the ordering bmc
+.  -mat_ordering_bmc_along_numbering                               - its colors follow the numbering
 .  -pc_factor_shift_type (none|nonzero|positive_definite|inblocks) - what to do about small pivots
 .  -pc_factor_shift_amount <a>                                     - by how much
 .  -pc_factor_...                                                  - all others of `PCILU`

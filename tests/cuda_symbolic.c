@@ -70,12 +70,13 @@ static PetscErrorCode PhaseCreate(const Rows *m, SyncILUOrdering ordering, Petsc
   PetscFunctionBegin;
   PetscCall(PetscMemzero(s, sizeof(*s)));
   SyncILUSettingsInitialize(&s->e.settings);
-  s->e.settings.ordering   = ordering;
-  s->e.settings.block_size = size;
-  s->e.n                   = m->csr.n;
-  s->e.fill                = fill;
-  s->e.row                 = row;
-  s->e.col                 = col;
+  s->e.settings.ordering    = ordering;
+  s->e.settings.block_size  = size;
+  s->e.settings.block_along = (PetscBool)!fill.levels;
+  s->e.n                    = m->csr.n;
+  s->e.fill                 = fill;
+  s->e.row                  = row;
+  s->e.col                  = col;
   PetscCall(PlanCreate(&s->plan, &s->e.settings));
   PetscCall(PlanEnter(&s->plan, &s->before));
   PetscCall(PlanFromMatrix(&s->plan, &s->e, &m->csr, &s->regular));
@@ -159,7 +160,7 @@ static PetscErrorCode TestBMC(const Rows *m, PetscInt size, SyncILUFill fill)
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(what, sizeof(what), "bmc of %s, size %" PetscInt_FMT ", %" PetscInt_FMT " levels", m->name, size, fill.levels));
   Watch("%s", what);
-  PetscCall(SyncILUBMCCreate(m->csr.n, m->i, m->j, size, &o));
+  PetscCall(SyncILUBMCCreate(m->csr.n, m->i, m->j, size, (PetscBool)!fill.levels, &o));
   PetscCall(SyncILUPatternCreate(&m->csr, o.row, o.row, fill, &want));
   PetscCall(PhaseCreate(m, SYNCILU_ORDERING_BMC, size, NULL, NULL, fill, &s));
   CHECK(s.regular, "%s: not done", what);

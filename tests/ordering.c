@@ -105,9 +105,9 @@ static PetscErrorCode TestPatterns(PetscRandom rand)
         char       name[128];
 
         PetscCall(PetscSNPrintf(name, sizeof(name), "%s of %" PetscInt_FMT " rows, size %" PetscInt_FMT, GeneratePatterns[m], n, sizes[s]));
-        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], &o));
+        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], (PetscBool)(s & 1), &o));
         PetscCall(CheckOrder(n, ptr, col, sizes[s], &o, name));
-        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], &again));
+        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], (PetscBool)(s & 1), &again));
         PetscCall(PetscArraycmp(o.row, again.row, n, &same));
         CHECK(same, "%s: another order the second time", name);
         PetscCall(SyncILUBMCDestroy(&o));
@@ -140,7 +140,7 @@ static PetscErrorCode TestMatched(PetscRandom rand)
 
     PetscCall(GenerateMatrix(names[m], 0, rand, &A));
     PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
-    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, &o));
+    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, PETSC_TRUE, &o));
     CHECK(o.matched == matched[m], "%s: matched %d", names[m], (int)o.matched);
     CHECK(o.colors <= colors[m], "%s: %" PetscInt_FMT " colors", names[m], o.colors);
     CHECK(o.blocks <= n / 12, "%s: %" PetscInt_FMT " blocks for %" PetscInt_FMT " rows", names[m], o.blocks, n);
@@ -170,7 +170,7 @@ static PetscErrorCode TestFollowed(PetscRandom rand)
 
     PetscCall(GenerateMatrix(names[m], 0, rand, &A));
     PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
-    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, &o));
+    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, PETSC_TRUE, &o));
     PetscCall(CheckOrder(n, ptr, col, 32, &o, names[m]));
     PetscCall(PetscMalloc1(n, &color));
     for (PetscInt c = 0; c < o.colors; c++)
@@ -215,7 +215,7 @@ static PetscErrorCode TestFullRows(PetscRandom rand)
     PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
     for (PetscInt size = 8; size <= 32; size += 24) {
       place = 0;
-      PetscCall(SyncILUBMCCreate(n, ptr, col, size, &o));
+      PetscCall(SyncILUBMCCreate(n, ptr, col, size, PETSC_TRUE, &o));
       PetscCall(CheckOrder(n, ptr, col, size, &o, names[m]));
       while (full[m] >= 0 && o.row[place] != full[m]) place++;
       CHECK(full[m] < 0 || place >= o.begin[o.first[o.colors - 1]], "%s: the full row has place %" PetscInt_FMT, names[m], place);
@@ -339,8 +339,8 @@ static PetscErrorCode TestBadColumns(void)
   SyncILUBMC o;
 
   PetscFunctionBegin;
-  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[0], 32, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column 2, the matrix has 2 columns");
-  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[1], 32, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column -1, the matrix has 2 columns");
+  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[0], 32, PETSC_TRUE, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column 2, the matrix has 2 columns");
+  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[1], 32, PETSC_TRUE, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column -1, the matrix has 2 columns");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,7 +370,7 @@ static PetscErrorCode TestNearlySymmetric(PetscRandom rand)
     rows[n] = k;
     PetscCall(PetscSNPrintf(name, sizeof(name), "grid without entry %" PetscInt_FMT, without));
     for (PetscInt size = 1; size < 5; size += 3) {
-      PetscCall(SyncILUBMCCreate(n, rows, cols, size, &o));
+      PetscCall(SyncILUBMCCreate(n, rows, cols, size, PETSC_TRUE, &o));
       PetscCall(CheckOrder(n, rows, cols, size, &o, name));
       PetscCall(SyncILUBMCDestroy(&o));
     }
@@ -393,6 +393,16 @@ static PetscErrorCode TestOptions(PetscRandom rand)
   PetscCall(MatSetOptionsPrefix(A, "m_"));
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc", view, sizeof(view)));
   CHECK(strstr(view, "blocks of at most 32 rows, matched along the entries, in "), "%s", view);
+  PetscCall(MatDestroy(&A));
+  PetscCall(GenerateMatrix("triangles_morton:64x64", 0, rand, &A));
+  PetscCall(MatSetOptionsPrefix(A, "m_"));
+  for (int k = 0; k < 4; k++) { /* by the prefix of the preconditioner, by that of the matrix, and of a preconditioner of PETSc */
+    const char *const along[] = {"", " -a_mat_ordering_bmc_along_numbering", " -m_mat_ordering_bmc_along_numbering", " -m_mat_ordering_bmc_along_numbering"};
+
+    PetscCall(PetscSNPrintf(view, sizeof(view), "-a_pc_factor_mat_ordering_type bmc%s", along[k]));
+    PetscCall(ViewWith(A, k < 3 ? PCSYNCILU : PCILU, view, view, sizeof(view)));
+    CHECK(strstr(view, "cut from the numbering, in ") && !strstr(view, " colors along it") == !k, "%d: %s", k, view);
+  }
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9", view, sizeof(view)));
   CHECK(strstr(view, "blocks of at most 9 rows"), "%s", view);
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9 -a_mat_ordering_bmc_size 11", view, sizeof(view)));

@@ -223,7 +223,7 @@ static PetscErrorCode Colors(Plan *plan, Blocks *b, int *color, int *colors)
     PlanCall(PlanAlloc(plan, &plan->scratch, SYNCILU_BMC_NEIGHBOURS * n, &neighbour));
     PlanCall(PlanAlloc(plan, &plan->scratch, n, &count));
     PlanLaunch(SyncILUKernelNeighbours(b->g, b->blocks, b->block, b->begin, b->at, neighbour, count, plan->stream));
-    if (!b->matched && b->usual == b->blocks) PlanCall(Follow(plan, b, neighbour, count, key, color, most, colors));
+    if (plan->settings->block_along && !b->matched && b->usual == b->blocks) PlanCall(Follow(plan, b, neighbour, count, key, color, most, colors));
   }
   b->along = (PetscBool)(*colors > 0);
   while ((PetscInt64)1 << bits < b->usual) bits++;
