@@ -153,8 +153,8 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    MATORDERINGBMC = "bmc" - block multicolor ordering: blocks of rows that are near each other, colored so that
    those of one color share no entry, and numbered by color
 
-   Options Database Key (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
-+  -mat_ordering_bmc_size <32>              - most rows of a block, of a baij matrix block rows
+   Options Database Keys (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
++  -mat_ordering_bmc_size <32>               - most rows of a block, of a baij matrix block rows
 -  -mat_ordering_bmc_along_numbering <false> - colors follow the numbering
 
    Level: intermediate
@@ -167,11 +167,14 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
    space-filling curve does, and elsewhere from one in which rows are paired along the entries again and
-   again. Where they are cut, colors may follow the numbering, unless it has chains of blocks that are longer than
-   on a grid: most entries then lead from a color to one of the next, as in the numbering, and relaxed factors
-   without fill take fewer iterations. With levels of fill there are long chains then. Successive rows with the same columns, such as the unknowns of a point, stay together if a
-   block has room for them. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
+   again. Successive rows with the same columns, such as the unknowns of a point, stay together if a block has
+   room for them. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
    the host and on a GPU, where `PCSYNCILU` makes it.
+
+   With -mat_ordering_bmc_along_numbering colors follow the numbering of the matrix where blocks are cut from it:
+   a block comes behind the neighbours that are before it in that numbering, as far as the colors allow. Relaxed
+   factors without fill then take fewer iterations. It is not for levels of fill, which then make long chains of
+   rows that wait for each other, nor is it done where the numbering itself is such a chain.
 
    Rows and columns that are full, or nearly so, come last: before others, each of those would be updated with
    all of their entries.

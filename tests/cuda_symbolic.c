@@ -65,14 +65,15 @@ typedef struct {
   PetscBool               regular;
 } Phase;
 
-static PetscErrorCode PhaseCreate(const Rows *m, SyncILUOrdering ordering, PetscInt size, const PetscInt *row, const PetscInt *col, SyncILUFill fill, Phase *s)
+static PetscErrorCode PhaseCreate(const Rows *m, SyncILUOrdering ordering, PetscInt size, PetscBool along, const PetscInt *row, const PetscInt *col,
+                                  SyncILUFill fill, Phase *s)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(s, sizeof(*s)));
   SyncILUSettingsInitialize(&s->e.settings);
   s->e.settings.ordering    = ordering;
   s->e.settings.block_size  = size;
-  s->e.settings.block_along = (PetscBool)!fill.levels;
+  s->e.settings.block_along = along;
   s->e.n                    = m->csr.n;
   s->e.fill                 = fill;
   s->e.row                  = row;
@@ -149,8 +150,8 @@ static PetscErrorCode CheckPattern(Phase *s, const SyncILUPattern *want, const c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ordering bmc, with and without fill. */
-static PetscErrorCode TestBMC(const Rows *m, PetscInt size, SyncILUFill fill)
+/* The ordering bmc, with and without colors along the numbering and fill. */
+static PetscErrorCode TestBMC(const Rows *m, PetscInt size, PetscBool along, SyncILUFill fill)
 {
   SyncILUPattern want;
   SyncILUBMC     o;
@@ -158,11 +159,12 @@ static PetscErrorCode TestBMC(const Rows *m, PetscInt size, SyncILUFill fill)
   char           what[160];
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(what, sizeof(what), "bmc of %s, size %" PetscInt_FMT ", %" PetscInt_FMT " levels", m->name, size, fill.levels));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "bmc of %s, size %" PetscInt_FMT "%s, %" PetscInt_FMT " levels", m->name, size,
+                          along ? " along the numbering" : "", fill.levels));
   Watch("%s", what);
-  PetscCall(SyncILUBMCCreate(m->csr.n, m->i, m->j, size, (PetscBool)!fill.levels, &o));
+  PetscCall(SyncILUBMCCreate(m->csr.n, m->i, m->j, size, along, &o));
   PetscCall(SyncILUPatternCreate(&m->csr, o.row, o.row, fill, &want));
-  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_BMC, size, NULL, NULL, fill, &s));
+  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_BMC, size, along, NULL, NULL, fill, &s));
   CHECK(s.regular, "%s: not done", what);
   if (s.regular) {
     const SyncILUBlocks *b = &s.e.blocks;
@@ -206,7 +208,7 @@ static PetscErrorCode TestGiven(const Rows *m, PetscBool natural, SyncILUFill fi
     }
   }
   PetscCall(SyncILUPatternCreate(&m->csr, natural ? NULL : order[0], natural ? NULL : order[1], fill, &want));
-  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_GIVEN, 0, natural ? NULL : order[0], natural ? NULL : order[1], fill, &s));
+  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_GIVEN, 0, PETSC_FALSE, natural ? NULL : order[0], natural ? NULL : order[1], fill, &s));
   CHECK(s.regular, "%s: not done", what);
   if (s.regular) {
     PetscCall(CheckOrdering(&s, natural ? NULL : order[0], n, what));
@@ -230,13 +232,31 @@ static PetscErrorCode TestAuto(const Rows *m)
   PetscFunctionBegin;
   Watch("auto of %s", m->name);
   PetscCall(SyncILUBlocksOrder(&m->csr, Reorder_CUDA, &row, &want));
-  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_AUTO, SYNCILU_BMC_SIZE, NULL, NULL, fill, &s));
+  PetscCall(PhaseCreate(m, SYNCILU_ORDERING_AUTO, SYNCILU_BMC_SIZE, PETSC_FALSE, NULL, NULL, fill, &s));
   CHECK(s.regular, "%s: not done", m->name);
   PetscCall(CheckOrdering(&s, row, m->csr.n, m->name));
   PetscCall(PetscStrcmp(want.why, s.e.blocks.why, &same));
   CHECK(same && want.size == s.e.blocks.size, "%s: %s, on the host %s", m->name, s.e.blocks.why, want.why);
   PetscCall(PhaseDestroy(&s));
   PetscCall(PetscFree(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A plan on the host, and one on the device. */
+static PetscErrorCode EnginesCreate(SyncILUOrdering ordering, PetscInt size, SyncILUUpdate update, PetscInt n, const SyncILUSource *source, SyncILUFill fill,
+                                    SyncILUEngine e[2])
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    SyncILUSettings settings;
+
+    SyncILUSettingsInitialize(&settings);
+    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
+    settings.ordering   = ordering;
+    settings.block_size = size;
+    settings.update     = update;
+    PetscCall(SyncILUEngineCreate(&settings, n, source, NULL, NULL, fill, &e[k]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,14 +289,8 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
   PetscCall(ArraysSource(&arrays, &source));
   PetscCall(PetscMalloc4(RHS * n, &b, RHS * n, &x[0], RHS * n, &x[1], RHS * n, &x[2]));
   for (PetscInt i = 0; i < RHS * n; i++) PetscCall(PetscRandomGetValue(rand, b + i));
+  PetscCall(EnginesCreate(SYNCILU_ORDERING_BMC, size, SYNCILU_UPDATE_AUTO, n, &source, fill, e));
   for (int k = 0; k < 2; k++) {
-    SyncILUSettings settings;
-
-    SyncILUSettingsInitialize(&settings);
-    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
-    settings.ordering   = SYNCILU_ORDERING_BMC;
-    settings.block_size = size;
-    PetscCall(SyncILUEngineCreate(&settings, n, &source, NULL, NULL, fill, &e[k]));
     PetscCall(EngineFactorUnshifted(e[k], &csr, NULL, 0.0));
     CHECK(e[k]->status.row < 0, "%s: row %" PetscInt_FMT " breaks down", what, e[k]->status.row);
   }
@@ -449,16 +463,7 @@ static PetscErrorCode FactorsCreate(const SyncILUCSR *csr, SyncILUOrdering order
 
   PetscFunctionBegin;
   PetscCall(ArraysSource(&arrays, &source));
-  for (int k = 0; k < 2; k++) {
-    SyncILUSettings settings;
-
-    SyncILUSettingsInitialize(&settings);
-    settings.backend    = k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST;
-    settings.ordering   = ordering;
-    settings.block_size = size;
-    settings.update     = update;
-    PetscCall(SyncILUEngineCreate(&settings, csr->n, &source, NULL, NULL, fill, &f->e[k]));
-  }
+  PetscCall(EnginesCreate(ordering, size, update, csr->n, &source, fill, f->e));
   f->n  = csr->n;
   f->nl = f->e[0]->pattern.nl;
   f->nu = f->e[0]->pattern.nu;
@@ -631,7 +636,7 @@ static PetscErrorCode TestLeft(PetscRandom rand)
         m.j[m.i[7]]     = m.j[m.i[7] + 1];
         m.j[m.i[7] + 1] = j;
       }
-      PetscCall(PhaseCreate(&m, (SyncILUOrdering)ordering, 4, NULL, NULL, fill, &s));
+      PetscCall(PhaseCreate(&m, (SyncILUOrdering)ordering, 4, PETSC_FALSE, NULL, NULL, fill, &s));
       CHECK(!s.regular, "rows %s are taken", kind ? "that do not ascend" : "without diagonal");
       PetscCall(PhaseDestroy(&s));
       PetscCall(RowsDestroy(&m));
@@ -811,14 +816,14 @@ int main(int argc, char **argv)
           const SyncILUFill fill = {levels, 1};
 
           if (m.csr.nnz > 40 * m.csr.n && levels > 1 && m.csr.n > 300) continue; /* the host would take long */
-          PetscCall(TestBMC(&m, sizes[(p + r + levels) % 5], fill));
+          PetscCall(TestBMC(&m, sizes[(p + r + levels) % 5], (PetscBool)!levels, fill));
           PetscCall(TestGiven(&m, PETSC_TRUE, fill, rand));
           if (m.csr.n <= 300 || levels < 2) PetscCall(TestGiven(&m, PETSC_FALSE, fill, rand));
         }
         if (!holes) {
           const SyncILUFill none = {0, 0};
 
-          for (int s = 0; s < 5; s++) PetscCall(TestBMC(&m, sizes[s], none));
+          for (int s = 0; s < 10; s++) PetscCall(TestBMC(&m, sizes[s / 2], (PetscBool)(s & 1), none));
           PetscCall(TestAuto(&m));
         }
         PetscCall(RowsDestroy(&m));

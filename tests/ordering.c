@@ -99,15 +99,18 @@ static PetscErrorCode TestPatterns(PetscRandom rand)
       PetscCall(GenerateMatrix(GeneratePatterns[m], rows[r], rand, &A));
       PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
       CHECK(done, "%s: no rows", GeneratePatterns[m]);
-      for (int s = 0; s < 5; s++) {
-        SyncILUBMC o, again;
-        PetscBool  same;
-        char       name[128];
+      for (int s = 0; s < 10; s++) {
+        const PetscInt  size  = sizes[s / 2];
+        const PetscBool along = (PetscBool)(s & 1);
+        SyncILUBMC      o, again;
+        PetscBool       same;
+        char            name[128];
 
-        PetscCall(PetscSNPrintf(name, sizeof(name), "%s of %" PetscInt_FMT " rows, size %" PetscInt_FMT, GeneratePatterns[m], n, sizes[s]));
-        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], (PetscBool)(s & 1), &o));
-        PetscCall(CheckOrder(n, ptr, col, sizes[s], &o, name));
-        PetscCall(SyncILUBMCCreate(n, ptr, col, sizes[s], (PetscBool)(s & 1), &again));
+        PetscCall(PetscSNPrintf(name, sizeof(name), "%s of %" PetscInt_FMT " rows, size %" PetscInt_FMT "%s", GeneratePatterns[m], n, size,
+                                along ? ", along the numbering" : ""));
+        PetscCall(SyncILUBMCCreate(n, ptr, col, size, along, &o));
+        PetscCall(CheckOrder(n, ptr, col, size, &o, name));
+        PetscCall(SyncILUBMCCreate(n, ptr, col, size, along, &again));
         PetscCall(PetscArraycmp(o.row, again.row, n, &same));
         CHECK(same, "%s: another order the second time", name);
         PetscCall(SyncILUBMCDestroy(&o));
@@ -117,6 +120,37 @@ static PetscErrorCode TestPatterns(PetscRandom rand)
       PetscCall(MatDestroy(&A));
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of some pattern, its rows, and their order in blocks of 32. */
+typedef struct {
+  Mat             A;
+  PetscInt        n;
+  const PetscInt *ptr, *col;
+  SyncILUBMC      o;
+} Ordered;
+
+static PetscErrorCode OrderedCreate(const char *pattern, PetscBool along, PetscRandom rand, Ordered *m)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(GenerateMatrix(pattern, 0, rand, &m->A));
+  PetscCall(MatGetRowIJ(m->A, 0, PETSC_FALSE, PETSC_FALSE, &m->n, &m->ptr, &m->col, &done));
+  CHECK(done, "%s: no rows", pattern);
+  PetscCall(SyncILUBMCCreate(m->n, m->ptr, m->col, 32, along, &m->o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OrderedDestroy(Ordered *m)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUBMCDestroy(&m->o));
+  PetscCall(MatRestoreRowIJ(m->A, 0, PETSC_FALSE, PETSC_FALSE, &m->n, &m->ptr, &m->col, &done));
+  PetscCall(MatDestroy(&m->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,21 +166,13 @@ static PetscErrorCode TestMatched(PetscRandom rand)
 
   PetscFunctionBegin;
   for (int m = 0; m < 5; m++) {
-    Mat             A;
-    PetscInt        n;
-    const PetscInt *ptr, *col;
-    PetscBool       done;
-    SyncILUBMC      o;
+    Ordered q;
 
-    PetscCall(GenerateMatrix(names[m], 0, rand, &A));
-    PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
-    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, PETSC_TRUE, &o));
-    CHECK(o.matched == matched[m], "%s: matched %d", names[m], (int)o.matched);
-    CHECK(o.colors <= colors[m], "%s: %" PetscInt_FMT " colors", names[m], o.colors);
-    CHECK(o.blocks <= n / 12, "%s: %" PetscInt_FMT " blocks for %" PetscInt_FMT " rows", names[m], o.blocks, n);
-    PetscCall(SyncILUBMCDestroy(&o));
-    PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
-    PetscCall(MatDestroy(&A));
+    PetscCall(OrderedCreate(names[m], PETSC_FALSE, rand, &q));
+    CHECK(q.o.matched == matched[m], "%s: matched %d", names[m], (int)q.o.matched);
+    CHECK(q.o.colors <= colors[m], "%s: %" PetscInt_FMT " colors", names[m], q.o.colors);
+    CHECK(q.o.blocks <= q.n / 12, "%s: %" PetscInt_FMT " blocks for %" PetscInt_FMT " rows", names[m], q.o.blocks, q.n);
+    PetscCall(OrderedDestroy(&q));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,37 +188,30 @@ static PetscErrorCode TestFollowed(PetscRandom rand)
 
   PetscFunctionBegin;
   for (int m = 0; m < 4; m++) {
-    Mat             A;
-    PetscInt        n, first = 0, last = 0, *color;
-    const PetscInt *ptr, *col;
-    PetscBool       done;
-    SyncILUBMC      o;
+    Ordered  q;
+    PetscInt first = 0, last = 0, *color;
 
-    PetscCall(GenerateMatrix(names[m], 0, rand, &A));
-    PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
-    PetscCall(SyncILUBMCCreate(n, ptr, col, 32, PETSC_TRUE, &o));
-    PetscCall(CheckOrder(n, ptr, col, 32, &o, names[m]));
-    PetscCall(PetscMalloc1(n, &color));
-    for (PetscInt c = 0; c < o.colors; c++)
-      for (PetscInt p = o.begin[o.first[c]]; p < o.begin[o.first[c + 1]]; p++) color[o.row[p]] = c;
-    for (PetscInt b = 0; b < o.blocks; b++) {
-      const PetscInt own       = color[o.row[o.begin[b]]];
+    PetscCall(OrderedCreate(names[m], PETSC_TRUE, rand, &q));
+    PetscCall(CheckOrder(q.n, q.ptr, q.col, 32, &q.o, names[m]));
+    PetscCall(PetscMalloc1(q.n, &color));
+    for (PetscInt c = 0; c < q.o.colors; c++)
+      for (PetscInt p = q.o.begin[q.o.first[c]]; p < q.o.begin[q.o.first[c + 1]]; p++) color[q.o.row[p]] = c;
+    for (PetscInt b = 0; b < q.o.blocks; b++) {
+      const PetscInt own       = color[q.o.row[q.o.begin[b]]];
       PetscBool      before[2] = {PETSC_FALSE, PETSC_FALSE}; /* whether a neighbour is before the block, and behind it */
 
-      for (PetscInt p = o.begin[b]; p < o.begin[b + 1]; p++)
-        for (PetscInt e = ptr[o.row[p]]; e < ptr[o.row[p] + 1]; e++)
-          if (color[col[e]] != own) before[color[col[e]] > own] = PETSC_TRUE;
+      for (PetscInt p = q.o.begin[b]; p < q.o.begin[b + 1]; p++)
+        for (PetscInt e = q.ptr[q.o.row[p]]; e < q.ptr[q.o.row[p] + 1]; e++)
+          if (color[q.col[e]] != own) before[color[q.col[e]] > own] = PETSC_TRUE;
       first += !before[0];
       last += !before[1];
     }
-    CHECK(!o.matched && o.along == (m < 3) && o.colors <= colors[m], "%s: matched %d, along the numbering %d, %" PetscInt_FMT " colors", names[m],
-          (int)o.matched, (int)o.along, o.colors);
-    CHECK(m != 2 || (6 * first < o.blocks && 6 * last < o.blocks),
-          "%s: %" PetscInt_FMT " of %" PetscInt_FMT " blocks are before all neighbours, %" PetscInt_FMT " behind", names[m], first, o.blocks, last);
+    CHECK(!q.o.matched && q.o.along == (m < 3) && q.o.colors <= colors[m], "%s: matched %d, along the numbering %d, %" PetscInt_FMT " colors", names[m],
+          (int)q.o.matched, (int)q.o.along, q.o.colors);
+    CHECK(m != 2 || (6 * first < q.o.blocks && 6 * last < q.o.blocks),
+          "%s: %" PetscInt_FMT " of %" PetscInt_FMT " blocks are before all neighbours, %" PetscInt_FMT " behind", names[m], first, q.o.blocks, last);
     PetscCall(PetscFree(color));
-    PetscCall(SyncILUBMCDestroy(&o));
-    PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
-    PetscCall(MatDestroy(&A));
+    PetscCall(OrderedDestroy(&q));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,7 +234,7 @@ static PetscErrorCode TestFullRows(PetscRandom rand)
     PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &col, &done));
     for (PetscInt size = 8; size <= 32; size += 24) {
       place = 0;
-      PetscCall(SyncILUBMCCreate(n, ptr, col, size, PETSC_TRUE, &o));
+      PetscCall(SyncILUBMCCreate(n, ptr, col, size, PETSC_FALSE, &o));
       PetscCall(CheckOrder(n, ptr, col, size, &o, names[m]));
       while (full[m] >= 0 && o.row[place] != full[m]) place++;
       CHECK(full[m] < 0 || place >= o.begin[o.first[o.colors - 1]], "%s: the full row has place %" PetscInt_FMT, names[m], place);
@@ -339,8 +358,8 @@ static PetscErrorCode TestBadColumns(void)
   SyncILUBMC o;
 
   PetscFunctionBegin;
-  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[0], 32, PETSC_TRUE, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column 2, the matrix has 2 columns");
-  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[1], 32, PETSC_TRUE, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column -1, the matrix has 2 columns");
+  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[0], 32, PETSC_FALSE, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column 2, the matrix has 2 columns");
+  CHECK_ERROR(SyncILUBMCCreate(2, ptr, col[1], 32, PETSC_FALSE, &o), PETSC_ERR_ARG_OUTOFRANGE, "Row 1 has column -1, the matrix has 2 columns");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,7 +389,7 @@ static PetscErrorCode TestNearlySymmetric(PetscRandom rand)
     rows[n] = k;
     PetscCall(PetscSNPrintf(name, sizeof(name), "grid without entry %" PetscInt_FMT, without));
     for (PetscInt size = 1; size < 5; size += 3) {
-      PetscCall(SyncILUBMCCreate(n, rows, cols, size, PETSC_TRUE, &o));
+      PetscCall(SyncILUBMCCreate(n, rows, cols, size, PETSC_FALSE, &o));
       PetscCall(CheckOrder(n, rows, cols, size, &o, name));
       PetscCall(SyncILUBMCDestroy(&o));
     }
