@@ -150,8 +150,8 @@ __device__ __forceinline__ void finish_rows(const SyncILUBlockRow &r, const V *o
 }
 
 /*
-   The same where the inner entries are on their way from memory, side by side by rows, and not yet scaled: `to` has
-   room for those of the block. Returns where those of this lane will be, for it alone to read.
+   The same where the inner entries are on their way from memory, side by side by rows, and not yet scaled:
+   `to` has room for those of the block. Returns where those of this lane will be, for it alone to read.
 */
 template <typename V>
 __device__ __forceinline__ V *copy_inner(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, V *to)

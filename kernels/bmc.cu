@@ -486,8 +486,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 }
 
 /*
-   Colors that follow the numbering: Follow() in src/bmc.c says how. A warp a block; seen is -1 before, then its level and
-   color. Where the rule is not for a block, *colors is FOLLOWS_NOT, and all end.
+   Colors that follow the numbering: Follow() in src/bmc.c says how. A warp a block; seen is -1 before, then
+   its level and color. Where the rule is not for a block, *colors is FOLLOWS_NOT, and all end.
 
    Progress: tickets are numbers of blocks, and a block waits for those alone that come before it.
 */

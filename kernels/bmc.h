@@ -103,9 +103,9 @@ extern cudaError_t SyncILUKernelColor(SyncILUDeviceGraph, int blocks, const int 
                                       const int *order, const int *place, int *color, unsigned long long *ticket, int *colors, cudaStream_t);
 
 /*
-   Colors that follow the numbering, so many by turns, where blocks have fewer neighbours and levels are fewer than that; else
-   *colors becomes SYNCILU_BMC_FOLLOWS_NOT. cycle and around are no more than 64 together. seen is -1, *ticket and *colors are
-   zero before.
+   Colors that follow the numbering, so many by turns, where blocks have fewer neighbours and levels are fewer
+   than that; else *colors becomes SYNCILU_BMC_FOLLOWS_NOT. cycle and around are no more than 64 together.
+   seen is -1, *ticket and *colors are zero before.
 */
 typedef struct {
   int cycle, around, chain;

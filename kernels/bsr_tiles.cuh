@@ -1,5 +1,6 @@
 /*
-   From rows of blocks in shared memory straight to the tiles of kernels/solve_struct_blocks.h, for factorizations by inodes.
+   From rows of blocks in shared memory straight to the tiles of kernels/solve_struct_blocks.h, for
+   factorizations by inodes.
 */
 #ifndef SYNCILU_BSR_TILES_CUH
 #define SYNCILU_BSR_TILES_CUH
@@ -11,11 +12,12 @@ namespace syncilu
 {
 
 /*
-   Stores the blocks of an inode, times the inverse of the triangle T of their part: W + D of L, I + U' of U. w has nl blocks
-   of W, one that nobody needs, and those of U', STRIDE numbers apart. `inside` is of the H lanes of a warp that have the inode,
-   and has the diagonal block's W below the diagonal, the reciprocal pivots, and its U'; all of that is there for them, and the
-   inverses take its place. With H 32 several warps may share the inode, 1 << log. Lanes whose inode is -1 go along. A lane has
-   a row of the inverses, so that successive lanes write successive numbers.
+   Stores the blocks of an inode, times the inverse of the triangle T of their part: W + D of L, I + U' of U.
+   w has nl blocks of W, one that nobody needs, and those of U', STRIDE numbers apart. `inside` is of the H
+   lanes of a warp that have the inode, and has the diagonal block's W below the diagonal, the reciprocal
+   pivots, and its U'; all of that is there for them, and the inverses take its place. With H 32 several warps
+   may share the inode, 1 << log. Lanes whose inode is -1 go along. A lane has a row of the inverses, so that
+   successive lanes write successive numbers.
 */
 template <typename V, int B, int STRIDE, int H = 32>
 __device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside,

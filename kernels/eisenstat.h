@@ -5,10 +5,10 @@
 
      y = D (w + x) with (W + D) x = D v + (a - 2 D) w,
 
-   a the diagonal of the matrix. The solve with L makes its right-hand side of v and w, and y of its solution. By rows of
-   the matrix it takes D and a - 2 D, the d and e of SyncILUDeviceSolve; strategy struct, which reads the x of U for w,
-   the diagonal in the order of its own (SyncILUKernelStructDiagonal()). For strategies that know nothing of it there are
-   kernels for what comes before the solve with L and after it.
+   a the diagonal of the matrix. The solve with L makes its right-hand side of v and w, and y of its solution.
+   By rows of the matrix it takes D and a - 2 D, the d and e of SyncILUDeviceSolve; strategy struct, which
+   reads the x of U for w, the diagonal in the order of its own (SyncILUKernelStructDiagonal()). For
+   strategies that know nothing of it there are kernels for what comes before the solve with L and after it.
 */
 #ifndef SYNCILU_EISENSTAT_H
 #define SYNCILU_EISENSTAT_H
@@ -27,8 +27,9 @@ extern cudaError_t SyncILUKernelEisenstat(SyncILUValueType, SyncILUDevicePattern
                                           void *inverse, cudaStream_t);
 
 /*
-   v = (I + U') x, of the matrix' entries and the pivots: where only diagonals have updates, D U' are the entries right of
-   the diagonal. x is in the matrix' numbering; what row i of the factor makes of it comes to v[out[i]] (NULL: v[i]).
+   v = (I + U') x, of the matrix' entries and the pivots: where only diagonals have updates, D U' are the
+   entries right of the diagonal. x is in the matrix' numbering; what row i of the factor makes of it comes to
+   v[out[i]] (NULL: v[i]).
 */
 extern cudaError_t SyncILUKernelTimesUpper(SyncILUValueType, SyncILUDevicePattern, SyncILUDeviceValues, const void *pivot, const int *row, const int *out,
                                            const void *x, void *v, cudaStream_t);

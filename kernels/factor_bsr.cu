@@ -1,6 +1,6 @@
 /*
-   Update strategy bsr where there is no list (factor_bsr_list.cu): the factorization by inodes, a warp an inode, on the
-   pattern of the rows.
+   Update strategy bsr where there is no list (factor_bsr_list.cu): the factorization by inodes, a warp an
+   inode, on the pattern of the rows.
 
    All rows of an inode wait for the same reference rows, which are inodes again, and update the same entries.
    So a lane has a column of a reference inode, reads its u' once, looks up once where the rows of the warp's

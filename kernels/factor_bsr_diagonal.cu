@@ -1,18 +1,20 @@
 /*
-   Update strategy bsr where no block beside the diagonal has updates, as with 5 and 7 points: a warp has an inode, and
-   what an inode waits for are the inverses of the diagonal blocks D_k = (W + D)_kk (I + U'_kk) of its reference inodes,
+   Update strategy bsr where no block beside the diagonal has updates, as with 5 and 7 points: a warp has an
+   inode, and what an inode waits for are the inverses of the diagonal blocks D_k = (W + D)_kk (I + U'_kk) of
+   its reference inodes,
 
      D_i = A_ii - sum_k A_ik D_k^-1 A_ki,
 
-   since W_ik U'_ki is that product. The blocks of A are there before, and the products are made of all reference
-   inodes at the same time, in place of solving with the rows of U'_kk one after the other, inode by inode. Elimination
-   in [D_i I A_ij] gives the inverse, W_ii, U'_ii and U'_ij in the same steps. Nobody waits for what is left, U'_ij
-   with many j, and
+   since W_ik U'_ki is that product. The blocks of A are there before, and the products are made of all
+   reference inodes at the same time, in place of solving with the rows of U'_kk one after the other, inode by
+   inode. Elimination in [D_i I A_ij] gives the inverse, W_ii, U'_ii and U'_ij in the same steps. Nobody waits
+   for what is left, U'_ij with many j, and
 
      W_ik = A_ik (I + U'_kk)^-1.
 
-   Sums and products have one order, whoever has an inode and when. The form is that of factor_rows.cuh, each number its
-   own flag. Progress is as syncfree.cuh says: all that an inode waits for belongs to lower tickets.
+   Sums and products have one order, whoever has an inode and when. The form is that of factor_rows.cuh, each
+   number its own flag. Progress is as syncfree.cuh says: all that an inode waits for belongs to lower
+   tickets.
 */
 #include "factor_bsr_diagonal.h"
 #include "async.cuh"
@@ -25,7 +27,10 @@ using namespace syncilu;
 namespace
 {
 
-/* How the lanes of an inode share the numbers of a block in a product: E successive ones of a row a lane, G lanes a block. */
+/*
+   How the lanes of an inode share the numbers of a block in a product: E successive ones of a row a lane, G
+   lanes a block.
+*/
 template <int B>
 struct Share {
   static constexpr int E = B == 2 || B == 4 || B > 5 ? 2 : 1, LANES = (B + E - 1) / E, G = B * LANES;
@@ -37,7 +42,10 @@ struct Share {
   static constexpr int POLLS = B < 5 ? 2 : 4;
 };
 
-/* A reference inode: its number, and where on the pattern of the rows A_ki and U'_kk begin, and from row to row. -1: there is no A_ki. */
+/*
+   A reference inode: its number, and where on the pattern of the rows A_ki and U'_kk begin, and from row to
+   row. -1: there is no A_ki.
+*/
 struct Reference {
   int inode, above, inner, width;
 };
@@ -71,8 +79,10 @@ struct Room {
 };
 
 /*
-   H lanes have an inode. Where a warp has two, these do everything together, but where the second one waits for the first,
-   in whose turn it does nothing. With PIECES the matrix is aligned and as the pattern has it, so that pairs of its numbers are copied. */
+   H lanes have an inode. Where a warp has two, these do everything together, but where the second one waits
+   for the first, in whose turn it does nothing. With PIECES the matrix is aligned and as the pattern has it,
+   so that pairs of its numbers are copied.
+*/
 template <typename V, int B, int H, bool PIECES>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6) bsr_diagonal_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrDiagonal m)
 {
@@ -380,7 +390,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_diagonal_begin_kernel(SyncI
   }
 }
 
-/* What a warp needs to know of its inode: its number, where its entries begin, how many are of L, and all; and of its reference inodes. */
+/*
+   What a warp needs to know of its inode: its number, where its entries begin, how many are of L, and all;
+   and of its reference inodes.
+*/
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   bsr_diagonal_plan_kernel(SyncILUDevicePattern p, const int *__restrict__ order, int b, int lower, int4 *__restrict__ task, Reference *__restrict__ reference)
 {

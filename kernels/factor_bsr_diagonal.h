@@ -10,7 +10,10 @@
 extern "C" {
 #endif
 
-/* Most reference inodes of an inode; most rows of one that has half a warp: with 4 rows 0.92 of the time with a whole one (H200). */
+/*
+   Most reference inodes of an inode; most rows of one that has half a warp: with 4 rows 0.92 of the time with
+   a whole one (H200).
+*/
 #define SYNCILU_BSR_DIAGONAL_MOST 32
 #define SYNCILU_BSR_DIAGONAL_TWO  3
 
@@ -19,8 +22,8 @@ extern "C" {
 #define SYNCILU_BSR_DIAGONAL_REFERENCE 16
 
 /*
-   What is known of each task and of its reference inodes in the order of the tasks. inverse receives the inverse of the
-   diagonal block of each inode.
+   What is known of each task and of its reference inodes in the order of the tasks. inverse receives the
+   inverse of the diagonal block of each inode.
 */
 typedef struct {
   SyncILUDeviceInodes   inodes; /* columns are not asked for */
@@ -39,7 +42,10 @@ extern cudaError_t SyncILUKernelBsrDiagonalPlan(SyncILUDevicePattern, const int 
 /* Before the factorization: NaN sentinels in the place of the inverses, and of what of U' is waited for. */
 extern cudaError_t SyncILUKernelBsrDiagonalBegin(SyncILUValueType, SyncILUDeviceBsrDiagonal, void *val, cudaStream_t);
 
-/* Without relaxation, and with pivots of type SYNCILU_PIVOT_REJECT. Of the factorization, order, throttle and tasks are of inodes. */
+/*
+   Without relaxation, and with pivots of type SYNCILU_PIVOT_REJECT. Of the factorization, order, throttle and
+   tasks are of inodes.
+*/
 extern cudaError_t SyncILUKernelFactorBsrDiagonal(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrDiagonal, cudaStream_t);
 
 #if defined(__cplusplus)

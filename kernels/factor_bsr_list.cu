@@ -1,21 +1,23 @@
 /*
-   Update strategy bsr where the plan has lists: which blocks of the reference inodes of each inode meet which of its
-   own is written down, and nothing is searched. One or several warps have an inode, whose rows are at work in shared
-   memory, block by block.
+   Update strategy bsr where the plan has lists: which blocks of the reference inodes of each inode meet which
+   of its own is written down, and nothing is searched. One or several warps have an inode, whose rows are at
+   work in shared memory, block by block.
 
      for each reference inode k of inode i:    W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for those j in the list
      then within the inode, row after row:     d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
 
-   What a level takes is what stands between the arrival of the last values that an inode waits for and its own. So a
-   lane has one or two numbers of a block W_ij, and what it needs of U'_kj comes straight into its registers, asked for
-   while the updates before are made; each lane computes the row of W_ik that it multiplies with. Where a warp has
-   lanes for several blocks, it updates several W_ij at the same time.
+   What a level takes is what stands between the arrival of the last values that an inode waits for and its
+   own. So a lane has one or two numbers of a block W_ij, and what it needs of U'_kj comes straight into its
+   registers, asked for while the updates before are made; each lane computes the row of W_ik that it
+   multiplies with. Where a warp has lanes for several blocks, it updates several W_ij at the same time.
 
-   Where the solves go along the lines of a grid, an inode that one warp has goes to their storage as soon as it is finished.
+   Where the solves go along the lines of a grid, an inode that one warp has goes to their storage as soon as
+   it is finished.
 
-   A reference inode's updates come before those of the next one in every case, so that results do not depend on who
-   has an inode. The form is that of factor_rows.cuh: A = (W + D)(I + U'), each u' its own flag. Progress is as
-   syncfree.cuh says: all that an inode waits for belongs to lower tickets, and its warps wait for each other alone.
+   A reference inode's updates come before those of the next one in every case, so that results do not depend
+   on who has an inode. The form is that of factor_rows.cuh: A = (W + D)(I + U'), each u' its own flag.
+   Progress is as syncfree.cuh says: all that an inode waits for belongs to lower tickets, and its warps wait
+   for each other alone.
 */
 #include "factor_bsr_list.h"
 #include "async.cuh"
@@ -35,8 +37,9 @@ struct Share {
   static constexpr bool PAIRS = E == 2 && B % 2 == 0;
   static constexpr int  STEPS = B < 4 ? 3 : 2; /* whose values are in registers or on their way */
   /*
-     Blocks of a multiprocessor at least, where a warp has an inode, and whether the rows of the matrix are copied by pairs. Both
-     together take 0.9 of the time with 15 points of 4 unknowns in random order on an H200; with 2 unknowns they are not faster.
+     Blocks of a multiprocessor at least, where a warp has an inode, and whether the rows of the matrix are
+     copied by pairs. Both together take 0.9 of the time with 15 points of 4 unknowns in random order on an
+     H200; with 2 unknowns they are not faster.
   */
   static constexpr int  BLOCKS = B == 4 ? 6 : B > 5 ? 4 : 1;
   static constexpr bool PIECES = B == 4;
@@ -67,7 +70,10 @@ struct Room {
   }
 };
 
-/* Updates by a reference inode, as many as the warps of an inode make at the same time, whose values have been asked for. */
+/*
+   Updates by a reference inode, as many as the warps of an inode make at the same time, whose values have
+   been asked for.
+*/
 template <typename V, int B>
 struct Step {
   int  place;       /* the block W_ik; -1: there are no more */
@@ -278,8 +284,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
   }
 
   /*
-     From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the pivots
-     and the multipliers of the rows behind one another, are those of the first lanes of each of the warps.
+     From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the
+     pivots and the multipliers of the rows behind one another, are those of the first lanes of each of the
+     warps.
   */
   const int  upper     = len - nl * B;
   const bool tiles     = !TEAM && m.tiles.place; /* several warps would be slower than a pass of its own */
@@ -406,8 +413,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_begin_kernel(SyncILUDeviceI
 }
 
 /*
-   The list of an inode, of which a warp finds the words; or how many there are, and the most of an inode, with
-   `word` NULL.
+   The list of an inode, of which a warp finds the words; or how many there are, and the most of an inode,
+   with `word` NULL.
 */
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   lists_kernel(SyncILUDevicePattern p, const unsigned char *__restrict__ turn, int *__restrict__ begin, int2 *__restrict__ word, SyncILUBsrListSizes *sizes)
@@ -450,7 +457,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   atomicAdd(&sizes->words, (unsigned long long)words);
 }
 
-/* What a warp needs to know of its inode, in one piece: its number, where its entries and its list begin, and how long these are. */
+/*
+   What a warp needs to know of its inode, in one piece: its number, where its entries and its list begin, and
+   how long these are.
+*/
 __global__ void tasks_kernel(SyncILUDevicePattern p, const int *__restrict__ order, const int *__restrict__ begin, int4 *__restrict__ task)
 {
   const long long t = global_thread();

@@ -20,10 +20,10 @@ extern "C" {
 
 /*
    Which blocks meet. The list of inode i is words begin[i] to begin[i + 1] - 1. First come its reference
-   inodes, in the order in which it takes them: where the entries of each begin on the pattern of the inodes, and in bytes
-   how many are before its diagonal and how many there are, which entry of the inode names it, and how many updates it
-   has. Then come the updates of all of them, of two bytes: 256 times the entry of U' of the reference inode, plus
-   the entry of the inode.
+   inodes, in the order in which it takes them: where the entries of each begin on the pattern of the inodes,
+   and in bytes how many are before its diagonal and how many there are, which entry of the inode names it,
+   and how many updates it has. Then come the updates of all of them, of two bytes: 256 times the entry of U'
+   of the reference inode, plus the entry of the inode.
 */
 typedef struct {
   SyncILUDeviceInodes   inodes; /* columns are not asked for */
@@ -33,25 +33,34 @@ typedef struct {
   SyncILUDeviceBsrTiles tiles;          /* then W goes to the pattern only if sizes of rows are asked for */
 } SyncILUDeviceBsrLists;
 
-/* Of all lists: their words, those of the longest one, and whether blocks beside the diagonal have updates; zero before. */
+/*
+   Of all lists: their words, those of the longest one, and whether blocks beside the diagonal have updates;
+   zero before.
+*/
 typedef struct {
   unsigned long long words;
   int                most, beside;
 } SyncILUBsrListSizes;
 
-/* Bytes of shared memory for an inode of so many entries at most, with a list of so many words, that 1 << team warps have. */
+/*
+   Bytes of shared memory for an inode of so many entries at most, with a list of so many words, that 1 <<
+   team warps have.
+*/
 extern size_t SyncILUKernelFactorBsrListBytes(int size, int entries, int words, int team);
 
 /*
-   With word NULL how many words each list has, and their sizes; else the words, where begin says. turn is as in
-   SyncILUDeviceFactor. No inode has more than SYNCILU_BSR_LIST_MOST entries.
+   With word NULL how many words each list has, and their sizes; else the words, where begin says. turn is as
+   in SyncILUDeviceFactor. No inode has more than SYNCILU_BSR_LIST_MOST entries.
 */
 extern cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern, const unsigned char *turn, int *begin, void *word, SyncILUBsrListSizes *, cudaStream_t);
 
 /* What the inode of each task has, in the order of the tasks. */
 extern cudaError_t SyncILUKernelBsrListTasks(SyncILUDevicePattern, const int *order, const int *begin, void *task, cudaStream_t);
 
-/* Before the factorization: NaN sentinels where U' will be on the pattern of the rows, since the kernel waits for nothing else. */
+/*
+   Before the factorization: NaN sentinels where U' will be on the pattern of the rows, since the kernel waits
+   for nothing else.
+*/
 extern cudaError_t SyncILUKernelBsrListBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
 
 /* Without relaxation. Of the factorization, order, throttle and tasks are of inodes. */

@@ -56,8 +56,8 @@ __global__ void long_tasks_kernel(SyncILUDevicePattern p, int most, const int *_
 }
 
 /*
-   The filter of a row has so many bits: most rows of an entry's column are not in the row, and find theirs free.
-   A row with more entries than a fourth of them has none.
+   The filter of a row has so many bits: most rows of an entry's column are not in the row, and find theirs
+   free. A row with more entries than a fourth of them has none.
 */
 constexpr int FILTER_BITS = 15;
 

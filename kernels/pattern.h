@@ -44,8 +44,8 @@ extern cudaError_t SyncILUKernelTranspose(void *workspace, size_t *bytes, SyncIL
 extern cudaError_t SyncILUKernelMap(SyncILUDevicePattern, const int *row, const int *col, const int *aptr, const int *acol, int *map, cudaStream_t);
 
 /*
-   The fingerprint of n rows in CSR, of two numbers; zero before. The formula is that of SyncILUCSRFingerprint()
-   in src/engine.c.
+   The fingerprint of n rows in CSR, of two numbers; zero before. The formula is that of
+   SyncILUCSRFingerprint() in src/engine.c.
 */
 extern cudaError_t SyncILUKernelFingerprint(int n, const int *ptr, const int *col, unsigned long long *sum, cudaStream_t);
 

@@ -36,9 +36,9 @@ __device__ __forceinline__ bool is_normal(double v)
 }
 
 /*
-   1 / d where rows wait for it: a division takes 0.2 us, and has a branch before its result, so that what else a
-   warp does meanwhile would have to wait. From one that has 20 bits right a step of third order (e = 1 - d r,
-   r + r (e + e^2)) makes one with all. Where d or 1 / d is not normal, neither is the result.
+   1 / d where rows wait for it: a division takes 0.2 us, and has a branch before its result, so that what
+   else a warp does meanwhile would have to wait. From one that has 20 bits right a step of third order (e = 1
+   - d r, r + r (e + e^2)) makes one with all. Where d or 1 / d is not normal, neither is the result.
 */
 __device__ __forceinline__ double reciprocal(double d)
 {

@@ -407,9 +407,9 @@ __host__ __device__ __forceinline__ int copied_bytes(const SyncILUBlocksMost &mo
 }
 
 /*
-   The same where vectors are by positions, as with Eisenstat's trick: entries are on their way to shared memory
-   while numbers are collected, so that a warp waits for memory only where an address comes from there: for its
-   block, for which numbers it needs, and for these.
+   The same where vectors are by positions, as with Eisenstat's trick: entries are on their way to shared
+   memory while numbers are collected, so that a warp waits for memory only where an address comes from there:
+   for its block, for which numbers it needs, and for these.
 
    Progress: as above.
 */

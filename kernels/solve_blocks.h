@@ -51,8 +51,8 @@ typedef struct {
   const int             *col; /* of outer entries */
   void                  *outer, *inner;
   /*
-     NULL, or the columns that the outer entries of each block have, ascending, where those of each block begin,
-     and of each outer entry which one of these it has, with memory for SYNCILU_BLOCKS_PIECE more.
+     NULL, or the columns that the outer entries of each block have, ascending, where those of each block
+     begin, and of each outer entry which one of these it has, with memory for SYNCILU_BLOCKS_PIECE more.
   */
   const int            *needed, *needs;
   const unsigned short *need;

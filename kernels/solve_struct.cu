@@ -1,19 +1,21 @@
 /*
-   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block solves for a team of tiles, step by
-   step, all of them on the same level. A tile has two warps: one computes, the other one brings coefficients and
-   right-hand side and takes the solution away. Two or four warps bring what rows of other teams have found for a chunk of
-   steps, each for a piece of it; as that takes longer than a chunk, there are as many for each of several chunks. Where rows
-   have many entries, two more warps sum up what those come to that reach back two steps or more.
+   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block solves for a team of
+   tiles, step by step, all of them on the same level. A tile has two warps: one computes, the other one
+   brings coefficients and right-hand side and takes the solution away. Two or four warps bring what rows of
+   other teams have found for a chunk of steps, each for a piece of it; as that takes longer than a chunk,
+   there are as many for each of several chunks. Where rows have many entries, two more warps sum up what
+   those come to that reach back two steps or more.
 
    Shared memory has the solution of the last steps, for the lines of the team and those beside it, in buffers
    of a chunk, each with the last steps of the chunk before it, so that the place of what an entry needs is
    known when the kernel is compiled but for one address an entry. Rows that are not on the grid are zero
    there, as the coefficients of entries that leave it are.
 
-   Progress: blocks take teams by ticket, in the order of their lowest levels, in which a team comes after those
-   that its lines depend on. Within a block, the warps wait for each other by barriers: the computing warps, and those that
-   sum up, for each other after each step, and for the others, chunk by chunk; these for them, before they use a buffer again,
-   several chunks later. So the unfinished chunk of the lowest ticket waits for nothing unfinished.
+   Progress: blocks take teams by ticket, in the order of their lowest levels, in which a team comes after
+   those that its lines depend on. Within a block, the warps wait for each other by barriers: the computing
+   warps, and those that sum up, for each other after each step, and for the others, chunk by chunk; these for
+   them, before they use a buffer again, several chunks later. So the unfinished chunk of the lowest ticket
+   waits for nothing unfinished.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way, whole chunks at once.
@@ -54,23 +56,29 @@ __device__ __forceinline__ void wait_for(Barrier *b, int parity)
   } else barrier_wait(b, parity);
 }
 
-/* A usual store, if `on`: with a predicate, since eight branches take a warp as long as what it does besides. */
+/*
+   A usual store, if `on`: with a predicate, since eight branches take a warp as long as what it does besides.
+*/
 __device__ __forceinline__ void store_if(bool on, double *p, double v)
 {
   asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.global.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
 }
 
 struct Barriers {
-  /* of each buffer: coefficients and right-hand side are there, for each tile; values of other tiles, for each piece; all is read */
+  /*
+     of each buffer: coefficients and right-hand side are there, for each tile; values of other tiles, for
+     each piece; all is read
+  */
   Barrier  full[SYNCILU_STRUCT_TEAM][MOST_STAGES], got[MOST_PIECES][MOST_STAGES], empty[MOST_STAGES];
   Barrier  begun; /* the first values of other tiles have come; nobody asks for later ones before */
   unsigned ticket;
 };
 
 /*
-   N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines beside a team
-   of W tiles; values of other tiles come for D chunks at a time, each in pieces. Where rows have more than a few entries they
-   come in more of them, which are there earlier, and two warps sum up the far ones.
+   N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines
+   beside a team of W tiles; values of other tiles come for D chunks at a time, each in pieces. Where rows
+   have more than a few entries they come in more of them, which are there earlier, and two warps sum up the
+   far ones.
 */
 template <int N, int WHAT, int R, int LG, int W, int D>
 struct Layout {
@@ -297,7 +305,10 @@ __device__ __forceinline__ void carry(const Place &o, int member)
   if (lane == 0) wait_stores();
 }
 
-/* Brings what other tiles have found, its piece of every D-th chunk: the way of a value takes longer than a chunk. */
+/*
+   Brings what other tiles have found, its piece of every D-th chunk: the way of a value takes longer than a
+   chunk.
+*/
 template <int N, int WHAT, int R, int LG, int W, int D>
 __device__ __forceinline__ void fetch(const Place &o, int piece, int slot)
 {
@@ -393,7 +404,8 @@ __device__ __forceinline__ void fetch(const Place &o, int piece, int slot)
 
 /*
    Solves for the rows, a step after the other. The last entries are those that rows of the step before are
-   needed for; what the others need is there earlier, and is subtracted while these are waited for, or by other warps.
+   needed for; what the others need is there earlier, and is subtracted while these are waited for, or by
+   other warps.
 */
 template <int N, int WHAT, int R, int LG, int W, int D>
 __device__ __forceinline__ void compute(const Place &o, int member)
@@ -421,7 +433,10 @@ __device__ __forceinline__ void compute(const Place &o, int member)
 #pragma unroll
   for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.team.cells * R : cell + o.team.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
 
-  /* All of a step but for the near entries: what is left of its right-hand side, and their coefficients; and the scale, if that is left for later. */
+  /*
+     All of a step but for the near entries: what is left of its right-hand side, and their coefficients; and
+     the scale, if that is left for later.
+  */
   auto prepare = [&](const double *stage, const double *found, int u, double(&rest)[R], double(&coef)[NEAR], double &scale) {
     const double *c = stage + u * L::COEFS + lane;
 
@@ -521,9 +536,9 @@ __device__ __forceinline__ void compute(const Place &o, int member)
 }
 
 /*
-   Sums up what half of the far entries of a row come to, the first half with the right-hand side, while the rows of the step
-   before are solved for: they need rows of earlier steps, and all warps have met after these. So have those that have read the
-   sums, before others take their place.
+   Sums up what half of the far entries of a row come to, the first half with the right-hand side, while the
+   rows of the step before are solved for: they need rows of earlier steps, and all warps have met after
+   these. So have those that have read the sums, before others take their place.
 */
 template <int N, int WHAT, int LG, int D>
 __device__ __forceinline__ void sum_far(const Place &o, int half)
@@ -590,10 +605,11 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
 }
 
 /*
-   With longer rows a multiprocessor need not have more than one block: with registers for as many as it might have, the compiler
-   reads their entries one after the other, and waits for each. On an H200, L + U: 27 points, 80^3, take 0.388 ms, 0.247 with
-   more registers, 0.220 with two warps that sum up and smaller pieces; 25 points 0.215, 0.149 and 0.131; 15 points, 90^3, 0.164,
-   0.144, 0.135; 9 points, 1000^2, 0.544 and 0.475, with stores of the solution that have predicates.
+   With longer rows a multiprocessor need not have more than one block: with registers for as many as it might
+   have, the compiler reads their entries one after the other, and waits for each. On an H200, L + U: 27
+   points, 80^3, take 0.388 ms, 0.247 with more registers, 0.220 with two warps that sum up and smaller
+   pieces; 25 points 0.215, 0.149 and 0.131; 15 points, 90^3, 0.164, 0.144, 0.135; 9 points, 1000^2, 0.544 and
+   0.475, with stores of the solution that have predicates.
 */
 template <int N, int WHAT, int R, int LG, int W, int D>
 __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, W, D>::WARPS, N > 3 && R == 1)

@@ -1,20 +1,21 @@
 /*
    Triangular solves of matrices of a grid with several unknowns a point, in the tiles of kernels/struct.h. A
-   block of threads solves for a tile, step by step, and what a step takes is the way from its unknowns to the next
-   one's. So the threads that solve, one for each unknown of a line, do no more than subtract what comes from the step
-   before and from sums that others have made of the rest: some threads for each unknown those of entries that reach
-   back further, which they begin a step earlier, and one that of the right-hand side. Another one publishes what is
-   found. One warp more brings the coefficients, whole steps at once, and others what points of other tiles have found, a
-   step each by turns.
+   block of threads solves for a tile, step by step, and what a step takes is the way from its unknowns to the
+   next one's. So the threads that solve, one for each unknown of a line, do no more than subtract what comes
+   from the step before and from sums that others have made of the rest: some threads for each unknown those
+   of entries that reach back further, which they begin a step earlier, and one that of the right-hand side.
+   Another one publishes what is found. One warp more brings the coefficients, whole steps at once, and others
+   what points of other tiles have found, a step each by turns.
 
    Shared memory has the coefficients of the next steps, the right-hand sides of the next ones, and a ring of
    the solution of the last steps, for the lines of the tile and those beside it. Points that are not on the grid
    are zero there, as the coefficients of entries that leave it are.
 
-   Progress: blocks take tiles by ticket, in the order of their lowest levels, in which a tile comes after those
-   that its lines depend on. Within a block, a step waits for its coefficients and for what other tiles have
-   found; both are brought once the step is over that had their place before, `stages` steps earlier. The sums of a step
-   wait for the step before the last one. So the unfinished step of the lowest ticket waits for nothing unfinished.
+   Progress: blocks take tiles by ticket, in the order of their lowest levels, in which a tile comes after
+   those that its lines depend on. Within a block, a step waits for its coefficients and for what other tiles
+   have found; both are brought once the step is over that had their place before, `stages` steps earlier. The
+   sums of a step wait for the step before the last one. So the unfinished step of the lowest ticket waits for
+   nothing unfinished.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way.
@@ -41,7 +42,10 @@ __host__ __device__ constexpr int groups_of(int far)
   return far == 0 ? 0 : far <= 4 ? 2 : 3;
 }
 
-/* Kinds of threads, of which each unknown has one: those that solve, publish, bring right-hand sides, and sum up. */
+/*
+   Kinds of threads, of which each unknown has one: those that solve, publish, bring right-hand sides, and sum
+   up.
+*/
 __host__ __device__ constexpr int roles_of(int far)
 {
   return 3 + groups_of(far);
@@ -52,8 +56,8 @@ template <int D, int FAR, int LG>
 constexpr int MOST_WARPS = ((D << LG) + 31) / 32 * roles_of(FAR) + 1 + FETCHERS;
 
 /*
-   Right-hand sides are asked for so many steps ahead: who asks has seen the end of the step before the last one, after
-   which nobody reads what was in their place.
+   Right-hand sides are asked for so many steps ahead: who asks has seen the end of the step before the last
+   one, after which nobody reads what was in their place.
 */
 template <int R>
 struct Ahead {
@@ -61,7 +65,10 @@ struct Ahead {
 };
 
 struct Barriers {
-  /* coefficients are there; values of other tiles are; all warps that solve have done a step; it is published; its sums are there, by turns */
+  /*
+     coefficients are there; values of other tiles are; all warps that solve have done a step; it is
+     published; its sums are there, by turns
+  */
   Barrier  full[MOST_STAGES], got[MOST_STAGES + SYNCILU_STRUCT_REACH], done[MOST_STAGES], published[MOST_STAGES], summed[2], begun;
   unsigned ticket;
 };
@@ -241,7 +248,10 @@ __device__ __forceinline__ void subtract(const double *y, const double (&coef)[D
   }
 }
 
-/* A thread's unknown, one of a line of the tile; the last threads of the last warp have none, and do the same for nobody. */
+/*
+   A thread's unknown, one of a line of the tile; the last threads of the last warp have none, and do the same
+   for nobody.
+*/
 template <int D, int LG>
 struct Unknown {
   bool mine;
@@ -289,9 +299,9 @@ struct Turns {
 };
 
 /*
-   Solves for the unknowns, a step after the other. What a step takes is the number of these instructions: addresses go
-   on from step to step, the sizes of a tile are known, and what does not depend on the step before is read while the
-   other warps end it.
+   Solves for the unknowns, a step after the other. What a step takes is the number of these instructions:
+   addresses go on from step to step, the sizes of a tile are known, and what does not depend on the step
+   before is read while the other warps end it.
 */
 template <int D, int R, int FAR, int LG>
 __device__ __forceinline__ void solve_lines(const Place &o, int thread)
@@ -370,8 +380,8 @@ __device__ __forceinline__ void solve_lines(const Place &o, int thread)
 }
 
 /*
-   Sums up what every so many of the entries that reach back further than to the step before come to: of a step once the
-   one before the last one is over.
+   Sums up what every so many of the entries that reach back further than to the step before come to: of a
+   step once the one before the last one is over.
 */
 template <int D, int R, int FAR, int LG>
 __device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
@@ -383,7 +393,10 @@ __device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
   int                        there[MOST], end[MOST], place[MOST];
   Turns                      full(o.bars->full, o.stages), done(o.bars->done, o.stages), got(o.bars->got, slots);
 
-  /* who has fewer entries takes the last one again, times zero: branches would have the others wait for each other */
+  /*
+     who has fewer entries takes the last one again, times zero: branches would have the others wait for each
+     other
+  */
 #pragma unroll
   for (int j = 0; j < MOST; j++) {
     const int e = min(group + j * GROUPS, max(far, 1) - 1);
@@ -454,7 +467,9 @@ __device__ __forceinline__ void bring_lines(const Place &o, int thread)
   const int                  lane = threadIdx.x & 31, steps = m.g.steps, late = x.late(o);
   const int                  left   = o.s.nrhs - o.group * R; /* right-hand sides of this group */
   const unsigned             points = (unsigned)m.g.points[0];
-  /* the right-hand sides that are asked for next, and how far they are from step to step, and from each other */
+  /*
+     the right-hand sides that are asked for next, and how far they are from step to step, and from each other
+  */
   const double   *from      = (const double *)o.s.b + (second ? (along.last + x.t) * R : along.group * (long long)o.s.ldb + along.first);
   const long long from_step = second ? along.turn : along.stride, from_next = second ? 1 : (long long)o.s.ldb;
   double *const   rhs = o.rhs + x.t * R;
@@ -532,7 +547,10 @@ __device__ __forceinline__ void publish_lines(const Place &o, int thread)
       /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
       if (fills) poison(next[r]);
     }
-    /* coefficients of later steps wait for this, so that none takes the place in the ring, or ends a phase that is waited for here */
+    /*
+       coefficients of later steps wait for this, so that none takes the place in the ring, or ends a phase
+       that is waited for here
+    */
     __syncwarp();
     if (lane == 0) barrier_arrive(published);
     to += WIDE * R;
@@ -644,8 +662,8 @@ cudaError_t of_size(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve
 }
 
 /*
-   A column of the blocks of a point, a thread each: neighbours in memory on the pattern of the rows, from block to block,
-   and in storage, from line to line.
+   A column of the blocks of a point, a thread each: neighbours in memory on the pattern of the rows, from
+   block to block, and in storage, from line to line.
 */
 struct Column {
   int      point, column, at[3]; /* point -1: there is none */
@@ -692,8 +710,8 @@ __device__ __forceinline__ size_t block_numbers(const SyncILUDeviceStructBlocks 
 }
 
 /*
-   Where that column of entry e begins on the pattern of the rows, whose rows are `width` apart there; of a transpose it
-   is a row there. False: the point has no such entry.
+   Where that column of entry e begins on the pattern of the rows, whose rows are `width` apart there; of a
+   transpose it is a row there. False: the point has no such entry.
 */
 template <int D>
 __device__ __forceinline__ bool find_entry(const SyncILUDeviceStructBlocks &q, const Column &c, int e, size_t *first, int *width)
@@ -794,7 +812,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
   }
 }
 
-/* The way back, of a triangle that is no transpose: the coefficients are inverse(T) A, with inverse(T) behind them. */
+/*
+   The way back, of a triangle that is no transpose: the coefficients are inverse(T) A, with inverse(T) behind
+   them.
+*/
 template <typename V, int D>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDeviceStructBlocks q, V *__restrict__ crout)
 {

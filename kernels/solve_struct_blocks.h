@@ -27,8 +27,9 @@ typedef struct {
 } SyncILUDeviceStructBlocks;
 
 /*
-   Where a point stands in the tiles of L and of U, for who writes its coefficients: (tile steps + step) lines + line, with the step
-   of L; that of U is the same from the end. And which points of the stencil it has entries for, as bits of SyncILUStencilBit().
+   Where a point stands in the tiles of L and of U, for who writes its coefficients: (tile steps + step) lines
+   + line, with the step of L; that of U is the same from the end. And which points of the stencil it has
+   entries for, as bits of SyncILUStencilBit().
 */
 typedef struct {
   unsigned number, points;

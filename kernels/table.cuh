@@ -51,8 +51,8 @@ struct ColumnTable {
   __device__ __forceinline__ unsigned bit(int c) const { return hash(c) >> (32 - bits - SYNCILU_TABLE_FILTER_BITS); }
 
   /*
-     Fills the table with the columns of a row, by all its lanes; lanes of rows without entries come along. Of a
-     block that has one row the lanes are all threads.
+     Fills the table with the columns of a row, by all its lanes; lanes of rows without entries come along. Of
+     a block that has one row the lanes are all threads.
   */
   template <bool BLOCK = false>
   __device__ __forceinline__ void fill(const int *__restrict__ columns, int count, int lane, int lanes) const

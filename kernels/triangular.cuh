@@ -52,7 +52,9 @@ __device__ __forceinline__ int rhs_place(const SyncILUDeviceSolve &s, int positi
   return s.bindex ? s.bindex[position] : position;
 }
 
-/* Whether b, the x of the other triangular solve, is read once more for the solution, with Eisenstat's trick. */
+/*
+   Whether b, the x of the other triangular solve, is read once more for the solution, with Eisenstat's trick.
+*/
 __device__ __forceinline__ bool reads_again(const SyncILUDeviceSolve &s)
 {
   return s.v && s.b == s.next;

@@ -211,9 +211,10 @@
 #define SYNCILU_BSR_LATE    1000
 
 /*
-   Inodes of a level up to which two warps factor one, where its rows have more entries right of the diagonal and on it than
-   a warp has lanes. On an H200 two take 0.88 and 0.94 of the time of one with 124 and 221 inodes of 8 rows a level (27 and 13
-   points), four 1.00 and 1.19; with 1,555 of 4 rows two take 1.5 times as long.
+   Inodes of a level up to which two warps factor one, where its rows have more entries right of the diagonal
+   and on it than a warp has lanes. On an H200 two take 0.88 and 0.94 of the time of one with 124 and 221
+   inodes of 8 rows a level (27 and 13 points), four 1.00 and 1.19; with 1,555 of 4 rows two take 1.5 times as
+   long.
 */
 #define SYNCILU_BSR_TEAM_ROWS 300
 
@@ -301,33 +302,34 @@
 #define SYNCILU_LONG_SHARE 0.5
 
 /*
-   Nanoseconds from step to step of a tile of lines, and from a tile to the next one; and those for which a warp
-   pauses whose tile has not begun. Measured on an H200: a 5-point grid of 1000 x 32 points takes 60 ns a step,
-   and of 64 x 64 x 64 points 34 us, with 22 tiles one behind the other. Where blocks solve for two tiles, 14 blocks
-   are on that way, and it takes 33 us: tiles are counted all the same.
+   Nanoseconds from step to step of a tile of lines, and from a tile to the next one; and those for which a
+   warp pauses whose tile has not begun. Measured on an H200: a 5-point grid of 1000 x 32 points takes 60 ns a
+   step, and of 64 x 64 x 64 points 34 us, with 22 tiles one behind the other. Where blocks solve for two
+   tiles, 14 blocks are on that way, and it takes 33 us: tiles are counted all the same.
 */
 #define SYNCILU_STRUCT_STEP  60.0
 #define SYNCILU_STRUCT_HOP   900.0
 #define SYNCILU_STRUCT_PAUSE 40
 
 /*
-   Chunks of steps whose values from other tiles are on their way at a time, along lines of a grid of three directions; the
-   way takes longer than a chunk. And bytes of shared memory that blocks leave to a multiprocessor's cache. On an H200, L + U of 7
-   points, two tiles a block: 160^3 0.332 ms with one chunk and a tile a block, 0.285 with three chunks, 0.302 with two tiles
-   too, 0.267 with the cache; 512^3 6.05, 5.57, 5.43, 5.31. Four tiles a block, which step together too: 0.257 and 5.26,
-   but 64^3 0.081 for 0.066. Where rows have up to 13 entries their own values take the room: 27 points, 336^3 4.21 with one
-   chunk, 3.34 with two, 3.30 with three; 80^3 0.345, 0.327 and 0.389.
+   Chunks of steps whose values from other tiles are on their way at a time, along lines of a grid of three
+   directions; the way takes longer than a chunk. And bytes of shared memory that blocks leave to a
+   multiprocessor's cache. On an H200, L + U of 7 points, two tiles a block: 160^3 0.332 ms with one chunk and
+   a tile a block, 0.285 with three chunks, 0.302 with two tiles too, 0.267 with the cache; 512^3 6.05, 5.57,
+   5.43, 5.31. Four tiles a block, which step together too: 0.257 and 5.26, but 64^3 0.081 for 0.066. Where
+   rows have up to 13 entries their own values take the room: 27 points, 336^3 4.21 with one chunk, 3.34 with
+   two, 3.30 with three; 80^3 0.345, 0.327 and 0.389.
 */
 #define SYNCILU_STRUCT_FETCH      3
 #define SYNCILU_STRUCT_FETCH_MOST 2
 #define SYNCILU_STRUCT_CACHE      (56 << 10)
 
 /*
-   Points with several unknowns: nanoseconds from step to step of a tile, and more of them for each unknown, where entries
-   are of the step before alone (up to so many), and where some reach back further; and nanoseconds from level to level by
-   inodes, of few unknowns and of many, from how many on. On an H200 a step takes 0.28 us with 2 unknowns and 7 points, 0.43
-   with 5, 0.42 with 2 and 25 or 27, 0.43 with 3, 0.51 with 4; by inodes a level takes 0.73 with 3 and 27, 0.98 with 2 and 27,
-   1.06 with 4, 1.25 with 5 and 7.
+   Points with several unknowns: nanoseconds from step to step of a tile, and more of them for each unknown,
+   where entries are of the step before alone (up to so many), and where some reach back further; and
+   nanoseconds from level to level by inodes, of few unknowns and of many, from how many on. On an H200 a step
+   takes 0.28 us with 2 unknowns and 7 points, 0.43 with 5, 0.42 with 2 and 25 or 27, 0.43 with 3, 0.51 with
+   4; by inodes a level takes 0.73 with 3 and 27, 0.98 with 2 and 27, 1.06 with 4, 1.25 with 5 and 7.
 */
 #define SYNCILU_STRUCT_BLOCKS_NEAR        3
 #define SYNCILU_STRUCT_BLOCKS_STEP        170.0
@@ -481,8 +483,8 @@
 
    With Eisenstat's trick entries are copied to shared memory meanwhile, if no block has more of them: an
    iteration of CG on 3,000,000 rows takes 0.508 ms then instead of 0.553, with 9 thread blocks 0.511, with 12
-   0.529 (one run on an H200, a round each). Whether it pays for vectors in the matrix' numbering too, where it is not done,
-   is not measured.
+   0.529 (one run on an H200, a round each). Whether it pays for vectors in the matrix' numbering too, where
+   it is not done, is not measured.
 */
 #define SYNCILU_BLOCKS_RESIDENT        9
 #define SYNCILU_BLOCKS_RESIDENT_COPIED 10

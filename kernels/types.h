@@ -562,8 +562,9 @@ typedef struct {
   /* counter of this solve, zero; and of the other one, which is set to zero */
   unsigned long long *ticket, *reset;
   /*
-     NULL, or the vector v of Eisenstat's trick (kernels/eisenstat.h), for one right-hand side in a solve with L. Then b is
-     w, and out receives y: w is in the place where y comes, or, if all vectors are by positions, the x of the solve with U.
+     NULL, or the vector v of Eisenstat's trick (kernels/eisenstat.h), for one right-hand side in a solve with
+     L. Then b is w, and out receives y: w is in the place where y comes, or, if all vectors are by positions,
+     the x of the solve with U.
   */
   const void *v, *d, *e;
 } SyncILUDeviceSolve;

@@ -428,12 +428,13 @@ static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt bloc
 }
 
 /*
-   Colors that follow the numbering. A block has a level, above those of all neighbours before it, and its color is
-   the remainder of that by the number of colors that are taken by turns: so most entries lead from a row to one of
-   the next colors, as in the numbering, and relaxed factors take up to a quarter fewer iterations than with as many
-   other colors. Levels whose color a neighbour has are left out, and a block whose neighbours have all these colors
-   gets one behind them. Not for numberings that are one chain. With levels of fill blocks of one color that have a
-   neighbour in common wait for each other, which are chains along the whole numbering here.
+   Colors that follow the numbering. A block has a level, above those of all neighbours before it, and its
+   color is the remainder of that by the number of colors that are taken by turns: so most entries lead from a
+   row to one of the next colors, as in the numbering, and relaxed factors take up to a quarter fewer
+   iterations than with as many other colors. Levels whose color a neighbour has are left out, and a block
+   whose neighbours have all these colors gets one behind them. Not for numberings that are one chain. With
+   levels of fill blocks of one color that have a neighbour in common wait for each other, which are chains
+   along the whole numbering here.
 */
 static PetscErrorCode Follow(const Graph *g, const PetscInt *block, PetscInt blocks, const PetscInt *begin, const PetscInt *row, PetscInt *color,
                              PetscInt *colors, PetscBool *follows)

@@ -27,12 +27,13 @@
 #define SYNCILU_BMC_COLORINGS 2
 
 /*
-   Where it is asked for, colors follow the numbering if blocks are cut from it, have so many entries in the mean, and no
-   chain of blocks is much longer than on a grid. They are taken by turns: four where rows are as short as on triangles,
-   eight elsewhere, sixteen where there are so many blocks that each color has enough of them for a GPU. D-ILU relaxed 0.95
-   takes 143 iterations with four and 139 with eight on 90,000 rows of triangles, whose other colors are five (188); on
-   300,763 rows of tetrahedra 59, 52 and with sixteen 51, instead of 66 in ten colors; on 3,048,625 of them 105 with
-   twelve, 96 with sixteen and 99 with 24 (solutions at random, b the product).
+   Where it is asked for, colors follow the numbering if blocks are cut from it, have so many entries in the
+   mean, and no chain of blocks is much longer than on a grid. They are taken by turns: four where rows are as
+   short as on triangles, eight elsewhere, sixteen where there are so many blocks that each color has enough
+   of them for a GPU. D-ILU relaxed 0.95 takes 143 iterations with four and 139 with eight on 90,000 rows of
+   triangles, whose other colors are five (188); on 300,763 rows of tetrahedra 59, 52 and with sixteen 51,
+   instead of 66 in ten colors; on 3,048,625 of them 105 with twelve, 96 with sixteen and 99 with 24
+   (solutions at random, b the product).
 */
 #define SYNCILU_BMC_MEAN      64
 #define SYNCILU_BMC_SHORT_ROW 8

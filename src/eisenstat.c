@@ -282,7 +282,10 @@ static PetscErrorCode MultUpper(SyncILUEisenstat s, Vec x, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L^-1 b to the vectors of the operator; with back x = U'^-1 v = (D U')^-1 D v from them, after which v may be another one. */
+/*
+   L^-1 b to the vectors of the operator; with back x = U'^-1 v = (D U')^-1 D v from them, after which v may
+   be another one.
+*/
 static PetscErrorCode Transform(SyncILUEisenstat s, PetscBool back, Vec from, Vec to)
 {
   SyncILUEngine      e = Engine(s);

@@ -265,9 +265,9 @@ typedef struct {
   /* v = U' x; v is not x. */
   PetscErrorCode (*upper)(SyncILUEngine, const SyncILUCSR *, const PetscScalar *x, PetscScalar *v, PetscMemType);
   /*
-     NULL: these vectors, and dinv, are in the matrix' numbering. Else they may be in an order that the backend prefers,
-     and this is the way there and back: L^-1 b of b in the matrix' numbering, with back x = U'^-1 v, x in that numbering;
-     from is not to.
+     NULL: these vectors, and dinv, are in the matrix' numbering. Else they may be in an order that the
+     backend prefers, and this is the way there and back: L^-1 b of b in the matrix' numbering, with back x =
+     U'^-1 v, x in that numbering; from is not to.
   */
   PetscErrorCode (*transform)(SyncILUEngine, PetscBool back, const PetscScalar *from, PetscScalar *to, PetscMemType);
 } SyncILUEisenstatOps;
@@ -374,7 +374,10 @@ struct _n_SyncILUEngine {
   SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
   SyncILUSolve             solve;
   PetscInt                 analyses; /* plans made so far */
-  /* the plan knows no relaxation, or has given way to it: where that is switched on, or off, later, another one is made */
+  /*
+     the plan knows no relaxation, or has given way to it: where that is switched on, or off, later, another
+     one is made
+  */
   PetscBool unrelaxed, relaxed;
 
   /*

@@ -24,8 +24,8 @@ static PetscErrorCode FindShared(Mat A, SyncILUShared **shared)
 }
 
 /*
-   The rows of a block, and whether colors follow the numbering: with the prefix of the preconditioner that factors the
-   matrix, if that is a PCSYNCILU, else with the prefix of the matrix.
+   The rows of a block, and whether colors follow the numbering: with the prefix of the preconditioner that
+   factors the matrix, if that is a PCSYNCILU, else with the prefix of the matrix.
 */
 static PetscErrorCode GetOptions(Mat A, PetscInt *size, PetscBool *along)
 {

@@ -193,7 +193,10 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
     CHECK(count[COPY] <= 1, "%s %s: a refactorization makes %d copies", pattern, options, count[COPY]);
     CHECK(count[WAIT] <= 1, "%s %s: a refactorization waits %d times", pattern, options, count[WAIT]);
 #endif
-    /* the factorization by inodes gives W and U' back once the solves have their own, and finds the memory again */
+    /*
+       the factorization by inodes gives W and U' back once the solves have their own, and finds the memory
+       again
+    */
     CHECK(count[ALLOCATE] <= (strstr(options, "update bsr") ? 2 : 0), "%s %s: a refactorization makes %d allocations", pattern, options, count[ALLOCATE]);
   }
   PetscCall(PCDestroy(&pc));

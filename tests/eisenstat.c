@@ -155,7 +155,10 @@ typedef struct {
   PetscInt  times;
 } Monitored;
 
-/* Where the entries of the operator's vectors stand in the matrix' numbering: L^-1 v has the same numbers in both, v any vector. */
+/*
+   Where the entries of the operator's vectors stand in the matrix' numbering: L^-1 v has the same numbers in
+   both, v any vector.
+*/
 static PetscErrorCode Numbering(Mat F, Vec v, IS *numbering)
 {
   SyncILUEngine      e = ((Mat_SyncILU *)F->data)->engine;

@@ -319,8 +319,8 @@ static PetscErrorCode TestPoints(void)
 }
 
 /*
-   What plan and factor of points hold: the values once, and not on the pattern, too, and the lists of the blocks that
-   meet. What is asked of the factor later is made of them.
+   What plan and factor of points hold: the values once, and not on the pattern, too, and the lists of the
+   blocks that meet. What is asked of the factor later is made of them.
 */
 static PetscErrorCode TestPointsMemory(void)
 {
@@ -369,8 +369,8 @@ static PetscErrorCode TestPointsMemory(void)
 }
 
 /*
-   A row of zeros in a point: its pivot is rejected, and -pc_syncilu_check finds right what comes before it, also the
-   rows of the same point. Other values have a factor again.
+   A row of zeros in a point: its pivot is rejected, and -pc_syncilu_check finds right what comes before it,
+   also the rows of the same point. Other values have a factor again.
 */
 static PetscErrorCode TestPointsBreakdown(void)
 {

@@ -178,8 +178,8 @@ static PetscErrorCode TestMatched(PetscRandom rand)
 }
 
 /*
-   Colors follow the numbering where it has short chains: of the blocks with long rows few are before all of their
-   neighbours, or behind all. One chain is colored by turns.
+   Colors follow the numbering where it has short chains: of the blocks with long rows few are before all of
+   their neighbours, or behind all. One chain is colored by turns.
 */
 static PetscErrorCode TestFollowed(PetscRandom rand)
 {

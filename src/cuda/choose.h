@@ -1,6 +1,6 @@
 /*
-   The tables of strategies, and the rules that choose among them. Strategies do not know of each other, and do
-   without this header.
+   The tables of strategies, and the rules that choose among them. Strategies do not know of each other, and
+   do without this header.
 */
 #ifndef SYNCILU_CUDA_CHOOSE_H
 #define SYNCILU_CUDA_CHOOSE_H

@@ -468,7 +468,10 @@ static PetscErrorCode Factor_CUDA(SyncILUEngine e, const SyncILUCSR *A, const Sy
   PetscFunctionBegin;
   PetscCall(PlanEnter(plan, &before));
   PetscCall(Numeric(e, A, piv, status));
-  /* what the first factorization had for a while goes back to the device; who factors again has it kept for the next one */
+  /*
+     what the first factorization had for a while goes back to the device; who factors again has it kept for
+     the next one
+  */
   if (first && plan->scratch.bytes > SYNCILU_KEEP) {
     PetscCall(PlanRelease(plan, &plan->scratch, 0));
     PetscCall(DeviceSettle(plan->stream));

@@ -1,10 +1,10 @@
 /*
-   The CUDA backend as the engine has it: a plan, its triangles and a factorization. All device memory belongs to
-   a list, released as a whole (src/README.md).
+   The CUDA backend as the engine has it: a plan, its triangles and a factorization. All device memory belongs
+   to a list, released as a whole (src/README.md).
 
-   Each of the other headers knows those before it alone: device.h, plan.h, order.h, solve.h, struct.h, factor.h,
-   search.h, choose.h. A solve strategy includes none behind struct.h, one of the factorization none behind
-   search.h (tests/programs/borders).
+   Each of the other headers knows those before it alone: device.h, plan.h, order.h, solve.h, struct.h,
+   factor.h, search.h, choose.h. A solve strategy includes none behind struct.h, one of the factorization none
+   behind search.h (tests/programs/borders).
 */
 #ifndef SYNCILU_CUDA_H
 #define SYNCILU_CUDA_H

@@ -7,8 +7,8 @@
 #include "../../kernels/pattern.h"
 
 /*
-   On the device: L^-1 b, or U^-1 b, in the matrix' numbering; for the trick L^-1 b to the vectors of its operator, or
-   U'^-1 b, which has no pivots, from them.
+   On the device: L^-1 b, or U^-1 b, in the matrix' numbering; for the trick L^-1 b to the vectors of its
+   operator, or U'^-1 b, which has no pivots, from them.
 */
 static PetscErrorCode Half(CUDA *d, PetscBool upper, PetscBool trick, const double *b, double *x)
 {
@@ -215,8 +215,8 @@ static PetscErrorCode Begin_CUDA(SyncILUEngine e, const SyncILUCSR *A, PetscScal
 }
 
 /*
-   Both solves, on the device. With SolveOps.plain the right-hand side of L is made before, and its solution, from which
-   the product is made afterwards, comes in the place of that.
+   Both solves, on the device. With SolveOps.plain the right-hand side of L is made before, and its solution,
+   from which the product is made afterwards, comes in the place of that.
 */
 static PetscErrorCode Multiply(CUDA *d, const double *v, double *y)
 {

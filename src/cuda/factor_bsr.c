@@ -1,11 +1,11 @@
 /*
-   Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the pattern, or, unless
-   the kernel searches, into the storage of solves along the lines of a grid.
+   Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the
+   pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and where
-   inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks of the diagonal have
-   updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no lists: these are made for the first
-   shift that looks at pivots as they come, or at the sizes of rows.
+   Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
+   where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
+   of the diagonal have updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no
+   lists: these are made for the first shift that looks at pivots as they come, or at the sizes of rows.
 */
 #include "factor.h"
 #include "struct.h"
@@ -94,8 +94,8 @@ static PetscErrorCode PlaceTiles(Factorization *f, SyncILUDeviceBsrTiles *tiles)
 }
 
 /*
-   Where a factorization by inverses, or from lists, writes its rows, if it does: from lists a warp has to have a whole inode,
-   and -pc_syncilu_check wants W and U' on the pattern.
+   Where a factorization by inverses, or from lists, writes its rows, if it does: from lists a warp has to
+   have a whole inode, and -pc_syncilu_check wants W and U' on the pattern.
 */
 static SyncILUDeviceBsrTiles Tiles(const Factorization *f, PetscBool inverses)
 {
@@ -165,8 +165,8 @@ static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
 }
 
 /*
-   Lists of the blocks that meet, or, without shift, what takes their place if only blocks of the diagonal do, where inodes are
-   short enough and there is memory: else the kernel searches.
+   Lists of the blocks that meet, or, without shift, what takes their place if only blocks of the diagonal do,
+   where inodes are short enough and there is memory: else the kernel searches.
 */
 static PetscErrorCode Lists(Factorization *f, Bsr *b, PetscBool shifted)
 {
@@ -202,7 +202,10 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   f->data  = b;
   f->lanes = 5;
   r        = &b->rows;
-  /* unless the solves keep them, each factorization takes them anew: here it is seen that there is memory for them */
+  /*
+     unless the solves keep them, each factorization takes them anew: here it is seen that there is memory for
+     them
+  */
   PlanCall(PlanKeepCrout(plan, &plan->scratch));
   PlanCall(PlanInodes(plan));
   inodes = plan->inodes;

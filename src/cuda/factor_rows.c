@@ -120,8 +120,8 @@ PetscErrorCode FactorRowsCreate(Factorization *f, FactorRows *r)
 }
 
 /*
-   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows, or rows come in inodes: those
-   of the latest levels last, so that little is left to be done once the last one has arrived
+   FactorRowsTurns - in which order the reference rows of a row come, where levels have few rows, or rows come
+   in inodes: those of the latest levels last, so that little is left to be done once the last one has arrived
 
    Not Collective
 

@@ -1,6 +1,6 @@
 /*
-   A plan: what all strategies plan from. It has the pattern on the device, its statistics, and orders of its rows
-   once somebody asks for them.
+   A plan: what all strategies plan from. It has the pattern on the device, its statistics, and orders of its
+   rows once somebody asks for them.
 */
 #ifndef SYNCILU_CUDA_PLAN_H
 #define SYNCILU_CUDA_PLAN_H
@@ -101,7 +101,10 @@ struct _Plan {
   int tiles; /* that have rows */
   /* of the tiles of L and of U, the levels themselves while planning */
   int *tile_level[2], tile_levels[2];
-  /* W and U' on the pattern, where a strategy keeps them, or as long as a call needs them; NULL: they are not there */
+  /*
+     W and U' on the pattern, where a strategy keeps them, or as long as a call needs them; NULL: they are not
+     there
+  */
   void    *crout;
   PetscInt crout_generation;
   /* the same, which the next factorization by sweeps begins with; NULL: with the matrix */

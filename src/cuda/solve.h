@@ -39,7 +39,10 @@ typedef struct {
   PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
   PetscErrorCode (*view)(const Triangle *, PetscViewer);                 /* NULL: its order says all */
   PetscBool plain;                                                       /* its kernels know nothing of Eisenstat's trick */
-  /* of L, for Eisenstat's trick where it reads the x of U: the diagonal of the matrix. NULL: see SyncILUDeviceSolve */
+  /*
+     of L, for Eisenstat's trick where it reads the x of U: the diagonal of the matrix. NULL: see
+     SyncILUDeviceSolve
+  */
   PetscErrorCode (*diagonal)(Triangle *, const SyncILUDeviceValues *);
   /* The rest is NULL where the plan shall keep columns, and W and U' on the pattern. */
   PetscErrorCode (*rows)(Triangle *, SyncILUSlicedRows *); /* where a factorization may write the rows */
@@ -76,7 +79,10 @@ PETSC_INTERN PetscErrorCode TriangleSolve(const Triangle *, SyncILUDeviceSolve *
 PETSC_INTERN PetscErrorCode TriangleSolveAlone(const Triangle *, PetscBool, PetscBool, SyncILUDeviceSolve *);
 PETSC_INTERN PetscErrorCode TriangleDestroy(Triangle *);
 
-/* solve_ell.c: a triangle in sliced ELL, the strategy ell's; the factorization of diagonals alone uses it too. */
+/*
+   solve_ell.c: a triangle in sliced ELL, the strategy ell's; the factorization of diagonals alone uses it
+   too.
+*/
 typedef struct {
   SyncILUDeviceEll ell;
   int              lanes;   /* logarithm of the lanes a row */
@@ -94,7 +100,10 @@ PETSC_INTERN PetscErrorCode EllColumns(const Triangle *, int *);
 PETSC_INTERN PetscErrorCode EllValues(const Triangle *, void *);
 PETSC_INTERN const Ell     *TriangleGetEll(const Triangle *);
 
-/* solve_blocks.c: a triangle in blocks of successive rows, whose solves by block and Jacobi sweeps have the same storage. */
+/*
+   solve_blocks.c: a triangle in blocks of successive rows, whose solves by block and Jacobi sweeps have the
+   same storage.
+*/
 
 PETSC_INTERN PetscErrorCode             BlocksCreate(Triangle *, const int *, int, SyncILUDeviceBlocks *);
 PETSC_INTERN PetscErrorCode             BlocksUpdate(Triangle *, const Factor *);

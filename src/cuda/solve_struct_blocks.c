@@ -1,8 +1,8 @@
 /*
-   Solve strategy struct for points with several unknowns: lines of points, whose entries are dense blocks, in the
-   tiles of kernels/struct.h and the storage of kernels/solve_struct_blocks.h. x is by tiles, and of both triangles
-   alike. The factorization has written there, or leaves W and U' on the pattern, which nobody keeps once the storage is
-   made of them; they are made again of it when they are asked for.
+   Solve strategy struct for points with several unknowns: lines of points, whose entries are dense blocks, in
+   the tiles of kernels/struct.h and the storage of kernels/solve_struct_blocks.h. x is by tiles, and of both
+   triangles alike. The factorization has written there, or leaves W and U' on the pattern, which nobody keeps
+   once the storage is made of them; they are made again of it when they are asked for.
 
    The points are the rows of plan->inodes, whose grid is found as that of rows is.
 */
@@ -87,7 +87,10 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the factorization has not written there, from W and U' on the pattern, where nobody needs them afterwards. */
+/*
+   Where the factorization has not written there, from W and U' on the pattern, where nobody needs them
+   afterwards.
+*/
 static PetscErrorCode Update_StructBlocks(Triangle *t, const Factor *factor)
 {
   Plan *plan = t->plan;

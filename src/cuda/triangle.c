@@ -195,8 +195,8 @@ PetscErrorCode TriangleSolve(const Triangle *t, SyncILUDeviceSolve *s)
 }
 
 /*
-   The same, of L or U by itself: right-hand side and solution by positions, or, where in and out say so, in the matrix'
-   numbering, of L in that of its rows, of U in that of its columns.
+   The same, of L or U by itself: right-hand side and solution by positions, or, where in and out say so, in
+   the matrix' numbering, of L in that of its rows, of U in that of its columns.
 */
 PetscErrorCode TriangleSolveAlone(const Triangle *t, PetscBool in, PetscBool out, SyncILUDeviceSolve *s)
 {

@@ -63,8 +63,9 @@ PetscErrorCode PlanKeepCrout(Plan *plan, DeviceMemory *memory)
 }
 
 /*
-   Where W and U' on the pattern are while a factorization runs, if the solves have a storage of their own for them.
-   -pc_syncilu_check finds them there afterwards: what stands beside a rejected pivot in that storage may not come back.
+   Where W and U' on the pattern are while a factorization runs, if the solves have a storage of their own for
+   them. -pc_syncilu_check finds them there afterwards: what stands beside a rejected pivot in that storage
+   may not come back.
 */
 DeviceMemory *PlanCroutMemory(Plan *plan)
 {

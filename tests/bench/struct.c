@@ -41,7 +41,10 @@ static PetscErrorCode Take(Grid *g, size_t bytes, int byte, void *pointer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a stencil of so many points has one: a star, of radius 1 or 4, a box, or the box that both ways along the diagonal of a cube have in common. */
+/*
+   Whether a stencil of so many points has one: a star, of radius 1 or 4, a box, or the box that both ways
+   along the diagonal of a cube have in common.
+*/
 static PetscBool HasPoint(int points, int x, int y, int z)
 {
   const int sum = PetscAbsInt(x) + PetscAbsInt(y) + PetscAbsInt(z), most = PetscMax(PetscMax(PetscAbsInt(x), PetscAbsInt(y)), PetscAbsInt(z));
