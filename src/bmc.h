@@ -29,11 +29,12 @@
 /*
    Where it is asked for, colors follow the numbering if blocks are cut from it, have so many entries in the
    mean, and no chain of blocks is much longer than on a grid. They are taken by turns: four where rows are as
-   short as on triangles, eight elsewhere, sixteen where there are so many blocks that each color has enough
+   short as on triangles, twelve elsewhere, sixteen where there are so many blocks that each color has enough
    of them for a GPU. D-ILU relaxed 0.95 takes 143 iterations with four and 139 with eight on 90,000 rows of
-   triangles, whose other colors are five (188); on 300,763 rows of tetrahedra 59, 52 and with sixteen 51,
-   instead of 66 in ten colors; on 3,048,625 of them 105 with twelve, 96 with sixteen and 99 with 24
-   (solutions at random, b the product).
+   triangles, whose other colors are five (188); on 300,763 rows of tetrahedra 63 with eight, and 60 with twelve
+   and with sixteen; on 3,048,625 of them 105 with twelve, 96 with sixteen and 99 with 24 (these with
+   solutions at random, b the product). ILU(0) with convection on 300,763 rows takes 83, 79 and 74 iterations of
+   GMRES with eight, twelve and sixteen, and an application on an H100 0.060, 0.065 and 0.073 ms.
 */
 #define SYNCILU_BMC_MEAN      64
 #define SYNCILU_BMC_SHORT_ROW 8
@@ -44,7 +45,7 @@
 static inline int SyncILUBMCCycle(PetscInt n, PetscInt nnz, PetscInt blocks)
 {
   if (blocks >= SYNCILU_BMC_MANY) return 16;
-  return nnz / SYNCILU_BMC_SHORT_ROW < n ? 4 : 8;
+  return nnz / SYNCILU_BMC_SHORT_ROW < n ? 4 : 12;
 }
 
 static inline PetscInt SyncILUBMCChain(PetscInt blocks)
