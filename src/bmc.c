@@ -394,36 +394,50 @@ static void Sort(PetscInt n, const PetscInt *key, PetscInt keys, PetscInt *begin
 }
 
 /*
-   Each block, in that order, gets the first color that none of its neighbours has. The rows of a block stand
-   from row[begin[block]] on.
+   The other blocks that have an entry in common with block b, each of them once, of which there are no more than
+   blocks. The rows of a block stand from row[begin[block]] on. last: for each block, the one whose neighbour it was
+   last.
 */
+static PetscInt Neighbours(const Graph *g, const PetscInt *block, PetscInt b, const PetscInt *begin, const PetscInt *row, PetscInt *last, PetscInt *neighbour)
+{
+  PetscInt n = 0;
+
+  for (PetscInt r = begin[b]; r < begin[b + 1]; r++) {
+    for (int side = 0; side < g->sides; side++) {
+      for (PetscInt e = g->ptr[side][row[r]]; e < g->ptr[side][row[r] + 1]; e++) {
+        const PetscInt other = block[g->col[side][e]];
+
+        if (other == b || last[other] == b) continue;
+        last[other]    = b;
+        neighbour[n++] = other;
+      }
+    }
+  }
+  return n;
+}
+
+/* Each block, in that order, gets the first color that none of its neighbours has. */
 static PetscErrorCode Color(const Graph *g, const PetscInt *block, PetscInt blocks, const PetscInt *begin, const PetscInt *row, const PetscInt *order,
                             PetscInt *color, PetscInt *colors)
 {
-  PetscInt *user; /* of each color, the block that cannot have it */
+  PetscInt *last, *neighbour, *user; /* user: of each color, the block that cannot have it */
 
   PetscFunctionBegin;
   *colors = 0;
-  PetscCall(PetscMalloc1(blocks, &user));
-  for (PetscInt b = 0; b < blocks; b++) color[b] = user[b] = -1;
+  PetscCall(PetscMalloc3(blocks, &last, blocks, &neighbour, blocks, &user));
+  for (PetscInt b = 0; b < blocks; b++) color[b] = last[b] = user[b] = -1;
   for (PetscInt q = 0; q < blocks; q++) {
-    const PetscInt b = order[q];
+    const PetscInt b = order[q], n = Neighbours(g, block, b, begin, row, last, neighbour);
     PetscInt       c = 0;
 
-    for (PetscInt r = begin[b]; r < begin[b + 1]; r++) {
-      for (int side = 0; side < g->sides; side++) {
-        for (PetscInt e = g->ptr[side][row[r]]; e < g->ptr[side][row[r] + 1]; e++) {
-          const PetscInt other = block[g->col[side][e]];
-
-          if (color[other] >= 0) user[color[other]] = b;
-        }
-      }
+    for (PetscInt k = 0; k < n; k++) {
+      if (color[neighbour[k]] >= 0) user[color[neighbour[k]]] = b;
     }
     while (user[c] == b) c++;
     color[b] = c;
     *colors  = PetscMax(*colors, c + 1);
   }
-  PetscCall(PetscFree(user));
+  PetscCall(PetscFree3(last, neighbour, user));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -440,32 +454,26 @@ static PetscErrorCode Follow(const Graph *g, const PetscInt *block, PetscInt blo
                              PetscInt *colors, PetscBool *follows)
 {
   const PetscInt cycle = SyncILUBMCCycle(g->n, g->ptr[0][g->n], blocks);
-  PetscInt      *level, *last;
+  PetscInt      *level, *last, *neighbour;
 
   PetscFunctionBegin;
   *follows = PETSC_TRUE;
   *colors  = 0;
-  PetscCall(PetscMalloc2(blocks, &level, blocks, &last));
+  PetscCall(PetscMalloc3(blocks, &level, blocks, &last, blocks, &neighbour));
   for (PetscInt b = 0; b < blocks; b++) last[b] = -1;
   for (PetscInt b = 0; b < blocks && *follows; b++) {
-    PetscInt neighbours = 0, l = 0, c = cycle;
-    uint64_t used = 0;
+    const PetscInt n = Neighbours(g, block, b, begin, row, last, neighbour);
+    PetscInt       l = 0, c = cycle;
+    uint64_t       used = 0;
 
-    for (PetscInt r = begin[b]; r < begin[b + 1]; r++) {
-      for (int side = 0; side < g->sides; side++) {
-        for (PetscInt e = g->ptr[side][row[r]]; e < g->ptr[side][row[r] + 1]; e++) {
-          const PetscInt other = block[g->col[side][e]];
+    for (PetscInt k = 0; k < n; k++) {
+      const PetscInt other = neighbour[k];
 
-          if (other == b || last[other] == b) continue;
-          last[other] = b;
-          neighbours++;
-          if (other > b) continue;
-          l = PetscMax(l, level[other] + 1);
-          used |= UINT64_C(1) << color[other];
-        }
-      }
+      if (other > b) continue;
+      l = PetscMax(l, level[other] + 1);
+      used |= UINT64_C(1) << color[other];
     }
-    *follows = (PetscBool)(neighbours < 64 - cycle && l < SyncILUBMCChain(blocks));
+    *follows = (PetscBool)(n < 64 - cycle && l < SyncILUBMCChain(blocks));
     for (PetscInt k = 0; k < cycle && c == cycle; k++) {
       if (used >> (l + k) % cycle & 1) continue;
       l += k;
@@ -476,7 +484,7 @@ static PetscErrorCode Follow(const Graph *g, const PetscInt *block, PetscInt blo
     color[b] = c;
     *colors  = PetscMax(*colors, c + 1);
   }
-  PetscCall(PetscFree2(level, last));
+  PetscCall(PetscFree3(level, last, neighbour));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
