@@ -193,7 +193,8 @@ __global__ void edges_kernel(SyncILUDeviceGraph g, int side, int bits, const int
 
 /*
    The same of a symmetric pattern whose rows are in groups: the rows of a group have the same columns, so that its first
-   row has all of its edges, one for each cluster among them. Their order is any, since they are sorted next.
+   row has all of its edges, one for each cluster among them. Their order is any, since they are sorted next. key
+   NULL: they are counted.
 */
 __global__ void group_edges_kernel(SyncILUDeviceGraph g, int bits, const int *__restrict__ head, const int *__restrict__ cluster, const int *__restrict__ rows,
                                    const int *__restrict__ full, Key *__restrict__ key, int *__restrict__ weight, int *count)
@@ -225,6 +226,7 @@ __global__ void group_edges_kernel(SyncILUDeviceGraph g, int bits, const int *__
     }
     if (pass || !edges) return;
     if ((threadIdx.x & 31) == 0) next = atomicAdd(count, edges);
+    if (!key) return;
     next = __shfl_sync(FULL, next, 0);
   }
 }

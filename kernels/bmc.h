@@ -50,7 +50,8 @@ extern cudaError_t SyncILUKernelEdges(SyncILUDeviceGraph, int nnz, int bits, con
 
 /*
    The same of a graph with one side, an edge for each cluster among the columns of a group, and no other keys. *count,
-   zero before, becomes their number. head and rows: of the groups, as are the clusters.
+   zero before, becomes their number; key NULL: that alone is wanted. head and rows: of the groups, as are the
+   clusters.
 */
 extern cudaError_t SyncILUKernelGroupEdges(SyncILUDeviceGraph, int bits, const int *head, const int *cluster, const int *rows, const int *full,
                                            unsigned long long *key, int *weight, int *count, cudaStream_t);

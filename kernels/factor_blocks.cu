@@ -67,7 +67,86 @@ __global__ void firsts_kernel(SyncILUDeviceBlocks m, int *__restrict__ first, in
   }
 }
 
-template <int LG, Lookup HOW>
+/*
+   Runs of updates by one reference row. The lanes of a row find updates of successive entries, or none, side by
+   side and time after time; a run that the last lane may have left open goes on with the first one the next
+   time. The pivot is alone.
+*/
+template <int LG>
+struct Runs {
+  static constexpr int T = Shape<LG>::LANES;
+
+  int diag;          /* where the pivot stands */
+  int open, last[2]; /* entries of the open run, and its last entry and u' */
+
+  __device__ __forceinline__ Runs(int diag_) : diag(diag_), open(0), last{0, 0} { }
+
+  /*
+     What the lanes have found, all lanes of the warp together: calls keep(e, u, entries, q) with the first
+     entry and u' of each run that has ended, q others before it; how many.
+  */
+  template <typename Keep>
+  __device__ __forceinline__ int add(bool found, int e, int u, Keep keep)
+  {
+    constexpr unsigned MASK = T == 32 ? FULL : (1u << T) - 1;
+    const int          lane = threadIdx.x & 31, sub = lane & (T - 1), first = lane - sub;
+    const unsigned     lanes = __ballot_sync(FULL, found) >> first & MASK, upto = (2u << sub) - 1;
+    int                before = __shfl_up_sync(FULL, e, 1), before_source = __shfl_up_sync(FULL, u, 1);
+
+    if (sub == 0) {
+      before        = last[0];
+      before_source = last[1];
+    }
+    const bool     goes_on = found && (sub ? lanes >> (sub - 1) & 1 : open > 0) && before + 1 == e && before_source + 1 == u && e != diag && before != diag;
+    const unsigned on = __ballot_sync(FULL, goes_on) >> first & MASK, starts = lanes & ~on & upto;
+    const int      place  = (starts ? sub - (31 - __clz((int)starts)) : open + sub) % SYNCILU_BLOCK_RUN;
+    const bool     ends   = found && (place == SYNCILU_BLOCK_RUN - 1 || (sub < T - 1 && !(on >> sub >> 1 & 1)));
+    const unsigned all    = __ballot_sync(FULL, ends) >> first & MASK;
+    const int      closed = open && !(on & 1);
+
+    if (closed && sub == 0) keep(last[0] - open + 1, last[1] - open + 1, open, 0);
+    if (ends) keep(e - place, u - place, place + 1, closed + __popc(all & upto >> 1));
+    open    = __shfl_sync(FULL, found && !ends ? place + 1 : 0, first + T - 1);
+    last[0] = __shfl_sync(FULL, e, first + T - 1);
+    last[1] = __shfl_sync(FULL, u, first + T - 1);
+    return closed + __popc(all);
+  }
+
+  /* There are no more by that row: closes the run, if there is one; how many. */
+  template <typename Keep>
+  __device__ __forceinline__ int close(Keep keep)
+  {
+    const int closed = open > 0;
+
+    if (closed && (threadIdx.x & (T - 1)) == 0) keep(last[0] - open + 1, last[1] - open + 1, open, 0);
+    open = 0;
+    return closed;
+  }
+};
+
+/*
+   Calls keep(s, e, u, entries, q) for each update of a row, which may be of several entries, and done(s,
+   updates), as each_updates() has them.
+*/
+template <int LG, bool TABLE, bool RUNS, typename Keep, typename Done>
+__device__ __forceinline__ void each_run(const SyncILUDevicePattern &p, const unsigned char *some, int begin, int nl, int end, const ColumnTable &table,
+                                         Keep keep, Done done)
+{
+  if constexpr (RUNS) {
+    Runs<LG> runs(begin + nl);
+
+    each_updates<LG, TABLE>(
+      p, nullptr, some, begin, nl, end, table,
+      [&](int s, const Common &, bool found, int e, int u, int before) {
+        return runs.add(found, e, u, [&](int entry, int source, int entries, int q) { keep(s, entry, source, entries, before + q); });
+      },
+      [&](int s, int updates) { done(s, updates + runs.close([&](int entry, int source, int entries, int) { keep(s, entry, source, entries, updates); })); });
+  } else
+    each_update<LG, TABLE>(
+      p, nullptr, some, begin, nl, end, table, [&](int s, const Common &, int e, int u, int q) { keep(s, e, u, 1, q); }, done);
+}
+
+template <int LG, Lookup HOW, bool RUNS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) count_kernel(SyncILUDevicePattern p, int most, int *__restrict__ count, unsigned char *__restrict__ some)
 {
   const long long   i      = global_thread() >> LG;
@@ -77,8 +156,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) count_kernel(SyncILUDevicePatte
   int               n     = 0;
   const ColumnTable table = table_of_row<LG, HOW>(most, p.col + begin, end - begin);
 
-  each_update<LG, HOW == TABLED>(
-    p, nullptr, nullptr, begin, nl, end, table, [](int, const Common &, int, int, int) {},
+  each_run<LG, HOW == TABLED, RUNS>(
+    p, nullptr, begin, nl, end, table, [](int, int, int, int, int) {},
     [&](int s, int updates) {
       if (s >= 0 && sub == 0) some[begin + s] = updates > 0;
       n += updates;
@@ -86,9 +165,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) count_kernel(SyncILUDevicePatte
   if (active && sub == 0) count[i] = n;
 }
 
-template <int LG, Lookup HOW>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) find_kernel(SyncILUDevicePattern p, int most, const int *__restrict__ first, const unsigned char *some,
-                                                             const int *__restrict__ first_update, SyncILUFoundUpdate *__restrict__ found)
+template <int LG, Lookup HOW, bool RUNS>
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  find_kernel(SyncILUDevicePattern p, int most, const int *__restrict__ first, const unsigned char *some, const int *__restrict__ stands,
+              const int *__restrict__ first_update, SyncILUFoundUpdate *__restrict__ found)
 {
   const long long   i      = global_thread() >> LG;
   const bool        active = i < p.n;
@@ -97,25 +177,23 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) find_kernel(SyncILUDevicePatter
   size_t            at    = active ? (size_t)first_update[i] : 0;
   const ColumnTable table = table_of_row<LG, HOW>(most, p.col + begin, end - begin);
 
-  each_update<LG, HOW == TABLED>(
-    p, nullptr, some, begin, nl, end, table,
-    [&](int s, const Common &, int e, int u, int q) {
-      const int          k = p.col[begin + s], target = e == begin + nl ? (int)i - head : e - base;
-      SyncILUFoundUpdate x = {(unsigned)target << SYNCILU_BLOCK_TARGET | (unsigned)(begin + s - base) << SYNCILU_BLOCK_MULTIPLIER, (unsigned)u};
+  each_run<LG, HOW == TABLED, RUNS>(
+    p, some, begin, nl, end, table,
+    [&](int s, int e, int u, int entries, int q) {
+      const int      k = p.col[begin + s], target = e == begin + nl ? (int)i - head : e - base;
+      const unsigned update = (unsigned)target << SYNCILU_BLOCK_TARGET | (unsigned)(begin + s - base) << SYNCILU_BLOCK_MULTIPLIER;
 
-      if (k >= head) {
-        x.update |= SYNCILU_BLOCK_INNER | (unsigned)(k - head) << SYNCILU_BLOCK_PIVOT;
-        x.source = (unsigned)(u - base);
-      }
-      found[at + q] = x;
+      found[at + q] = k >= head ? SyncILUFoundUpdate{update | SYNCILU_BLOCK_INNER | (unsigned)(k - head) << SYNCILU_BLOCK_PIVOT,
+                                                     (unsigned)(u - base) | (unsigned)(entries - 1) << SYNCILU_BLOCK_SOURCE}
+                                : SyncILUFoundUpdate{update | (unsigned)(entries - 1) << SYNCILU_BLOCK_PIVOT, (unsigned)(RUNS ? u : stands[u])};
     },
     [&](int, int updates) { at += updates; });
 }
 
-__global__ void sizes_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, const int *__restrict__ begin, SyncILUBlockMost *most)
+__global__ void sizes_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, const int *__restrict__ begin, int *__restrict__ units, SyncILUBlockMost *most)
 {
   const long long b       = global_thread();
-  int             entries = 0, updates = 0;
+  int             entries = 0, updates = 0, own;
 
   if (b < m.blocks) {
     const SyncILUBlock d = m.block[b];
@@ -123,200 +201,379 @@ __global__ void sizes_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, cons
     entries = p.ptr[d.first + rows_of(d)] - p.ptr[d.first];
     updates = begin[d.first + rows_of(d)] - begin[d.first];
   }
+  own = (updates + 31) / 32;
+  if (b < m.blocks) units[b] = own;
+  if (b == 0) most->total = begin[p.n];
   entries = __reduce_max_sync(FULL, entries);
   updates = __reduce_max_sync(FULL, updates);
+  own     = __reduce_add_sync(FULL, own);
   if (threadIdx.x & 31) return;
   atomicMax(&most->entries, entries);
   atomicMax(&most->updates, updates);
+  atomicAdd(&most->units, own);
 }
 
-/* Places of the table of what a block needs of others. */
-int outside_places(const SyncILUBlockMost &most)
+/* Sorts numbers in shared memory, a power of two of them, by all threads of a block, as sort_shared() does. */
+__device__ __forceinline__ void sort_by_block(int *key, int n)
 {
-  int places = 64;
+  for (int run = 2; run <= n; run *= 2) {
+    for (int step = run / 2; step; step /= 2) {
+      for (int k = threadIdx.x; k < n / 2; k += blockDim.x) {
+        const int i = 2 * k - (k & (step - 1)), x = key[i], y = key[i + step];
 
-  while (places < most.updates + most.updates / 4 + 64 && places < SYNCILU_BLOCK_OUTSIDE) places *= 2;
-  return places;
+        if ((x > y) == !(i & run)) {
+          key[i]        = y;
+          key[i + step] = x;
+        }
+      }
+      __syncthreads(); /* the pairs of the next step are others */
+    }
+  }
 }
 
 /*
-   A warp deals the updates of a block. They come row by row, and in a row by reference row; those by one
-   reference row do not depend on each other, and are dealt together: behind the round in which their entry
-   was updated last, and behind those after which the multiplier and, of a row of the block, u' and its pivot
-   are finished.
+   What a block needs of others: numbers, of which those that agree but for the last five bits have a word of
+   these. A table has the words; by number they are sorted, so that successive numbers have successive places.
 */
-__global__ void __launch_bounds__(32) rounds_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, int places, bool runs, const int *__restrict__ stands,
-                                                    const int *__restrict__ first_update, SyncILUFoundUpdate *found, unsigned short *__restrict__ ends,
-                                                    int *outside, int *__restrict__ count, int *__restrict__ updates, SyncILUBlockMost *most)
-{
-  extern __shared__ __align__(16) unsigned char shared[];
-  int *const                                    key = (int *)shared;
-  unsigned short *const place = (unsigned short *)(key + places), *const ready = place + places; /* ready: the last round of each place */
-  const int          lane    = threadIdx.x;
-  const SyncILUBlock d       = m.block[blockIdx.x];
-  const int          entries = p.ptr[d.first + rows_of(d)] - p.ptr[d.first], begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
-  int                others = 0, left = 0;
-  unsigned           last = 0;
+struct Needed {
+  int            *key;    /* of each place of the table, -1: none, */
+  unsigned       *mask;   /* its numbers, */
+  int            *sorted; /* all keys, */
+  unsigned short *first;  /* and of each place how many numbers come before those of its word */
+  int             places, most;
 
-  for (int k = lane; k < places; k += 32) key[k] = -1;
-  for (int k = lane; k < MOST + entries; k += 32) ready[k] = 0;
-  __syncwarp(); /* all is empty for the other lanes */
-  auto               load  = [&](int k) { return k < n ? found[begin + k] : SyncILUFoundUpdate{0, 0}; };
-  SyncILUFoundUpdate ahead = load(lane);
-  for (int first = 0; first < n; first += 32) {
-    const bool         mine   = first + lane < n;
-    SyncILUFoundUpdate x      = ahead;
-    const bool         inner  = x.update & SYNCILU_BLOCK_INNER;
-    const int          target = target_of(x.update), multiplier = multiplier_of(x.update);
-    bool               added = false;
-    int                at    = 0;
+  __device__ __forceinline__ int begin(int word) const { return (int)((unsigned)word * 2654435769u >> 7 & (unsigned)(places - 1)); }
 
-    ahead = load(first + 32 + lane);
-    if (others + 32 > min((int)SYNCILU_BLOCK_OUTSIDE, places - places / 8) || last >= SYNCILU_BLOCK_ROUNDS - 33) {
-      if (lane) return;
-      atomicMax(&most->unfit, 1);
-      count[blockIdx.x] = updates[blockIdx.x] = 0;
+  __device__ __forceinline__ int find(int word) const
+  {
+    int at = begin(word);
+
+    while (key[at] != word) at = (at + 1) & (places - 1);
+    return at;
+  }
+
+  /*
+     Adds numbers of a word. *words counts these; beyond the most there is a place for one more of each thread.
+  */
+  __device__ __forceinline__ void add(int word, unsigned numbers, int *words) const
+  {
+    for (int at = begin(word);; at = (at + 1) & (places - 1)) {
+      int there = load_relaxed_shared(key + at);
+
+      if (there == -1) {
+        if (load_relaxed_shared(words) > most) return;
+        there = atomicCAS(key + at, -1, word);
+        if (there == -1) sorted[atomicAdd(words, 1)] = there = word;
+      }
+      if (there != word) continue;
+      atomicOr(mask + at, numbers);
       return;
     }
-    if (mine && !inner) { /* the table has free places */
-      at = (int)(x.source * 2654435769u >> 7 & (unsigned)(places - 1));
-      for (;; at = (at + 1) & (places - 1)) {
-        const int there = atomicCAS(key + at, -1, (int)x.source);
+  }
 
-        added = there == -1;
-        if (added || there == (int)x.source) break;
-      }
+  __device__ __forceinline__ int place(int number) const
+  {
+    const int at = find(number >> 5);
+
+    return first[at] + __popc(mask[at] & ((1u << (number & 31)) - 1));
+  }
+};
+
+/* Entries of an update that is one by a row of another block, and of one by a row of this one. */
+__device__ __forceinline__ int outer_run(const SyncILUFoundUpdate &x)
+{
+  return pivot_of(x.update) + 1;
+}
+
+__device__ __forceinline__ int inner_run(const SyncILUFoundUpdate &x)
+{
+  return (int)(x.source >> SYNCILU_BLOCK_SOURCE & ((1u << (16 - SYNCILU_BLOCK_SOURCE)) - 1)) + 1;
+}
+
+/* The last round of so many successive places, which are loaded at the same time; and there is another one. */
+__device__ __forceinline__ unsigned last_round(const unsigned short *ready, int run)
+{
+  unsigned r = 0;
+
+#pragma unroll
+  for (int q = 0; q < SYNCILU_BLOCK_RUN; q++) r = max(r, q < run ? (unsigned)ready[q] : 0u);
+  return r;
+}
+
+__device__ __forceinline__ void set_round(unsigned short *ready, int run, unsigned r)
+{
+#pragma unroll
+  for (int q = 0; q < SYNCILU_BLOCK_RUN; q++)
+    if (q < run) ready[q] = (unsigned short)r;
+}
+
+/*
+   A block of threads deals the updates of a block, of the blocks of a list if there is one; a row has LANES of
+   them. The updates come row by row, and in a row by reference row; those by one reference row do not depend
+   on each other, and are dealt together: behind the round in which their entry was updated last, and behind
+   those after which the multiplier and, of a row of the block, u' and its pivot are finished. Updates by rows
+   of other blocks come first in each row; then all rows have their updates by the first row of the block
+   dealt, which has none left itself, then those by the second one, and so on. A block for whose needs the
+   table is too small is left for later.
+*/
+template <int LANES>
+__global__ void __launch_bounds__(LANES *MOST)
+  rounds_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks m, int places, int most_words, const int *__restrict__ list, const int *__restrict__ stands,
+                const int *__restrict__ first_update, SyncILUFoundUpdate *found, unsigned short *__restrict__ ends, int room, int *__restrict__ outside,
+                int *__restrict__ where, int *__restrict__ count, int *__restrict__ late, SyncILUBlockMost             *most)
+{
+  extern __shared__ __align__(16) unsigned char shared[];
+  constexpr int                                 THREADS = LANES * MOST, AT_ONCE = 4;
+  __shared__ int                                words, at, last, of_warp[THREADS / 32];
+  int *const                                    key = (int *)shared;
+  const Needed          needed = {key, (unsigned *)(key + places), key + 2 * places, (unsigned short *)(key + 3 * places), places, most_words};
+  unsigned short *const ready  = needed.first + places; /* the last round of each place */
+  const int             thread = threadIdx.x, lane = thread & 31, warp = thread / 32, row = thread / LANES, sub = thread % LANES;
+  const int             b       = list ? list[blockIdx.x] : (int)blockIdx.x;
+  const SyncILUBlock    d       = m.block[b];
+  const int             entries = p.ptr[d.first + rows_of(d)] - p.ptr[d.first], begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
+  const int             from = row < rows_of(d) ? first_update[d.first + row] : 0, end = row < rows_of(d) ? first_update[d.first + row + 1] : 0;
+
+  for (int k = thread; k < places; k += THREADS) {
+    needed.key[k]  = -1;
+    needed.mask[k] = 0;
+  }
+  for (int k = thread; k < MOST + entries; k += THREADS) ready[k] = 0;
+  if (thread == 0) words = last = 0;
+  __syncthreads(); /* all is empty for the other threads */
+  for (int k = thread; k < n; k += THREADS * AT_ONCE) {
+    SyncILUFoundUpdate x[AT_ONCE];
+
+#pragma unroll
+    for (int q = 0; q < AT_ONCE; q++) x[q] = k + q * THREADS < n ? found[begin + k + q * THREADS] : SyncILUFoundUpdate{SYNCILU_BLOCK_INNER, 0};
+#pragma unroll
+    for (int q = 0; q < AT_ONCE; q++) {
+      const int      word = (int)(x[q].source >> 5), bit = (int)(x[q].source & 31);
+      const unsigned own = (1u << outer_run(x[q])) - 1; /* of so many entries */
+
+      if (x[q].update & SYNCILU_BLOCK_INNER) continue;
+      needed.add(word, own << bit, &words);
+      if (bit && own >> (32 - bit)) needed.add(word + 1, own >> (32 - bit), &words);
     }
-    const unsigned all = __ballot_sync(FULL, added);
-    if (added) {
-      const int own = others + __popc(all & ((1u << lane) - 1));
+  }
+  __syncthreads(); /* all words are there */
+  const int all   = words;
+  int       power = 1, sum = 0;
+  if (all > most_words) {
+    if (thread) return;
+    if (late) late[atomicAdd(&most->late, 1)] = b;
+    else atomicMax(&most->unfit, 1);
+    where[b] = count[b] = 0;
+    return;
+  }
+  while (power < all) power *= 2;
+  for (int k = all + thread; k < power; k += THREADS) needed.sorted[k] = INT_MAX;
+  __syncthreads(); /* so are those that the sort needs besides */
+  sort_by_block(needed.sorted, power);
+  for (int first = 0; first < all; first += THREADS) {
+    const int slot = first + thread < all ? needed.find(needed.sorted[first + thread]) : -1, own = slot >= 0 ? __popc(needed.mask[slot]) : 0;
+    int       upto = own, before = sum;
 
-      place[at]            = (unsigned short)own;
-      outside[begin + own] = (int)x.source;
+    for (int o = 1; o < 32; o *= 2) {
+      const int below = __shfl_up_sync(FULL, upto, o);
+
+      if (lane >= o) upto += below;
     }
-    others += __popc(all);
-    __syncwarp(); /* the places are there for the lanes that need the same */
-    if (mine && !inner) x.source = (unsigned)(MOST + entries + place[at]);
+    if (lane == 31) of_warp[warp] = upto;
+    __syncthreads(); /* what each warp has is there */
+    for (int w = 0; w < THREADS / 32; w++) {
+      if (w < warp) before += of_warp[w];
+      sum += of_warp[w];
+    }
+    if (slot >= 0) needed.first[slot] = (unsigned short)min(before + upto - own, 0xffff);
+    __syncthreads(); /* and is written over next time */
+  }
+  if (sum > SYNCILU_BLOCK_OUTSIDE) {
+    if (thread) return;
+    atomicMax(&most->unfit, 1);
+    where[b] = count[b] = 0;
+    return;
+  }
+  if (thread == 0) {
+    const unsigned long long place = atomicAdd(&most->needed, (unsigned long long)sum);
 
-    /* an update of several entries is the first one's */
-    const unsigned before = __shfl_up_sync(FULL, x.update, 1), before_source = __shfl_up_sync(FULL, x.source, 1);
-    const bool     goes_on = runs && lane && before + (1 << SYNCILU_BLOCK_TARGET) == x.update && before_source + 1 == x.source && target > MOST;
-    const unsigned alone = __ballot_sync(FULL, mine && !goes_on), upto = (2u << lane) - 1;
-    const int      start = 31 - __clz((int)(alone & upto)), next = __ffs((int)(alone & ~upto)) - 1; /* of a lane that is mine, lane 0 begins */
-    const int      end = next < 0 ? min(32, n - first) : next, run = min(end - lane, (int)SYNCILU_BLOCK_RUN);
-    const bool     head   = mine && (lane - start) % SYNCILU_BLOCK_RUN == 0;
-    const unsigned begins = __ballot_sync(FULL, mine && (lane == 0 || multiplier_of(before) != multiplier));
-    const int      own    = __popc(begins & upto) - 1;
-    unsigned       r      = 0;
+    at       = place + (unsigned)sum <= (unsigned)room ? (int)place : -1; /* what all need says so */
+    where[b] = at;
+    count[b] = sum;
+  }
+  __syncthreads(); /* the place of the list is there */
+  for (int k = warp; k < all && at >= 0; k += THREADS / 32) {
+    const int      word = needed.sorted[k], slot = needed.find(word), number = 32 * word + lane;
+    const unsigned own = needed.mask[slot];
 
-    for (int s = 0; s < __popc(begins); s++) {
-      if (head && own == s) {
-        r = ready[multiplier];
-        if (inner) r = max(r, (unsigned)ready[pivot_of(x.update)]);
-        for (int k = 0; k < run; k++) r = max(r, max((unsigned)ready[target + k], inner ? (unsigned)ready[x.source + k] : 0u));
-        r++;
-        for (int k = 0; k < run; k++) ready[target + k] = (unsigned short)r;
+    if (own >> lane & 1) outside[at + needed.first[slot] + __popc(own & ((1u << lane) - 1))] = stands ? stands[number] : number;
+  }
+
+  /* updates by rows of other blocks; k: the first of those that the lanes of a row have */
+  constexpr int      AHEAD = 2;
+  int                k = from, latest = 0;
+  auto               load  = [&](int q) { return q < end ? found[q] : SyncILUFoundUpdate{SYNCILU_BLOCK_INNER | SYNCILU_BLOCK_NONE, 0}; };
+  auto               lanes = [&](bool is) { return __ballot_sync(FULL, is) >> (lane - sub) & ((1u << LANES) - 1); };
+  SyncILUFoundUpdate x = load(k + sub), ahead[AHEAD] = {load(k + LANES + sub), load(k + 2 * LANES + sub)};
+  auto               next = [&] {
+    k += LANES;
+    x        = ahead[0];
+    ahead[0] = ahead[1];
+    ahead[1] = load(k + 2 * LANES + sub);
+  };
+  for (;;) {
+    const bool            mine       = !(x.update & SYNCILU_BLOCK_INNER);
+    const int             multiplier = multiplier_of(x.update), run = outer_run(x);
+    const unsigned        before = __shfl_up_sync(FULL, x.update, 1), begins = lanes(mine && (sub == 0 || multiplier_of(before) != multiplier));
+    const int             own    = __popc(begins & ((2u << sub) - 1)) - 1;
+    const bool            whole  = lanes(mine) == (1u << LANES) - 1;
+    unsigned short *const target = ready + target_of(x.update);
+    unsigned              r      = 0;
+
+    if (!__any_sync(FULL, mine)) break;
+    for (int s = 0; __any_sync(FULL, s < __popc(begins)); s++) {
+      if (mine && own == s) {
+        r = max((unsigned)ready[multiplier], last_round(target, run)) + 1;
+        set_round(target, run, r);
       }
       __syncwarp(); /* the rounds are there for the updates by the next reference row */
     }
-    last = max(last, __reduce_max_sync(FULL, r));
-    left += __popc(__ballot_sync(FULL, head));
+    latest = max(latest, (int)r);
     if (mine) {
-      x.source |= (unsigned)(run - 1) << SYNCILU_BLOCK_SOURCE | r << 16;
-      found[begin + first + lane] = x;
+      x.update &= ~((unsigned)(MOST - 1) << SYNCILU_BLOCK_PIVOT);
+      x.source       = (unsigned)(MOST + entries + needed.place((int)x.source)) | (unsigned)(run - 1) << SYNCILU_BLOCK_SOURCE | r << 16;
+      found[k + sub] = x;
+      x.update       = SYNCILU_BLOCK_INNER | SYNCILU_BLOCK_NONE; /* is done */
     }
+    if (whole) next();
   }
-  if (lane < rows_of(d)) ends[d.first + lane] = ready[lane];
-  __syncwarp(); /* the list is there for all lanes, and the table is nobody's any more */
-  int room = 1;
-  while (room < others) room *= 2;
-  for (int k = lane; k < (runs ? others : room); k += 32) key[k] = k < others ? stands[outside[begin + k]] : INT_MAX;
-  __syncwarp(); /* all are there for the other lanes */
-  if (!runs) {  /* neighbouring lanes will ask for neighbours in memory */
-    sort_shared(key, room);
-    for (int k = lane; k < others; k += 32) place[k] = (unsigned short)first_not_less(key, others, stands[outside[begin + k]]);
-    __syncwarp(); /* the new place of each is there for all lanes, and nobody reads the list any more */
-    ahead = load(lane);
-    for (int k = lane; k < n; k += 32) {
-      const SyncILUFoundUpdate x  = ahead;
-      const int                at = (int)(x.source & 0xffff) - MOST - entries;
 
-      ahead = load(k + 32);
-      if (!(x.update & SYNCILU_BLOCK_INNER)) found[begin + k].source = (x.source & 0xffff0000) | (unsigned)(MOST + entries + place[at]);
+  /* updates by rows of this block; lanes whose update is done, or have none, have NONE */
+  for (int by = 0; by < rows_of(d); by++) {
+    __syncthreads(); /* all updates by the row before are dealt */
+    for (;;) {
+      const bool            mine   = !(x.update & SYNCILU_BLOCK_NONE) && pivot_of(x.update) == by;
+      const int             run    = inner_run(x);
+      unsigned short *const target = ready + target_of(x.update);
+      unsigned              r      = 0;
+
+      if (!__any_sync(FULL, mine)) break;
+      if (mine) {
+        const unsigned short *const source = ready + (x.source & ((1u << SYNCILU_BLOCK_SOURCE) - 1));
+
+        r = max(max((unsigned)ready[multiplier_of(x.update)], (unsigned)ready[by]), max(last_round(target, run), last_round(source, run))) + 1;
+        set_round(target, run, r);
+        x.source |= r << 16;
+        found[k + sub] = x;
+        x.update |= SYNCILU_BLOCK_NONE;
+      }
+      latest = max(latest, (int)r);
+      if (!lanes(!(x.update & SYNCILU_BLOCK_NONE)) && k < end) next();
     }
   }
-  for (int k = lane; k < others; k += 32) outside[begin + k] = key[k];
-  if (lane) return;
-  count[blockIdx.x]   = others;
-  updates[blockIdx.x] = left;
-  atomicMax(&most->outside, others);
-  atomicMax(&most->rounds, (int)last);
+  latest = __reduce_max_sync(FULL, latest);
+  if (lane == 0) atomicMax(&last, latest);
+  __syncthreads(); /* the rounds are there, and the last one */
+  if (thread < rows_of(d)) ends[d.first + thread] = ready[thread];
+  if (thread) return;
+  if (last >= SYNCILU_BLOCK_ROUNDS - 32) atomicMax(&most->unfit, 1);
+  atomicMax(&most->outside, sum);
+  atomicMax(&most->rounds, last);
 }
 
-__global__ void units_kernel(int n, const int *__restrict__ updates, int *__restrict__ units)
+template <int LANES>
+cudaError_t launch_rounds(const SyncILUDevicePattern &p, const SyncILUDeviceBlocks &m, const SyncILUBlockMost &most, int runs, const int *list, int blocks,
+                          const int *stands, const int *begin, SyncILUFoundUpdate *found, unsigned short *ends, int room, int *outside, int *where, int *count,
+                          int *late, SyncILUBlockMost *device, cudaStream_t stream)
 {
-  const long long b = global_thread();
+  /* of an update, two at most; and each thread adds one at most that is too much */
+  const int words = runs ? 2 * most.updates : most.updates, largest = list ? SYNCILU_BLOCK_TABLE : SYNCILU_BLOCK_TABLE_USUAL;
+  int       places = 64;
 
-  if (b < n) units[b] = (updates[b] + 31) / 32;
+  while (places <= words + words / 4 + LANES * MOST && places < largest) places *= 2;
+  const int    most_words = places - LANES * MOST - 1;
+  const size_t bytes      = (size_t)places * (3 * sizeof(int) + sizeof(unsigned short)) + (size_t)(MOST + most.entries) * sizeof(unsigned short);
+
+  ALLOW_SHARED(rounds_kernel<LANES>, bytes);
+  rounds_kernel<LANES><<<(unsigned)blocks, LANES * MOST, bytes, stream>>>(p, m, places, most_words, list, stands, begin, found, ends, room, outside, where,
+                                                                          count, list ? nullptr : late, device);
+  return cudaGetLastError();
 }
 
 /*
-   A warp counts the updates of each round, cuts rounds into turns of one update for each of so many threads,
-   and places the updates. Turns after the last one begin behind all updates.
+   A block of threads counts the updates of each round, cuts rounds into turns of one update for each of so
+   many threads of the factorization, and places the updates, those of a round in the order in which they were
+   found. Turns after the last one begin behind all updates.
 */
-__global__ void __launch_bounds__(32)
-  place_kernel(SyncILUDeviceBlocks m, int threads, int stride, const int *__restrict__ first_update, const SyncILUFoundUpdate *__restrict__ found,
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  place_kernel(SyncILUDeviceBlocks m, int threads, int stride, int rounds, const int *__restrict__ first_update, const SyncILUFoundUpdate *__restrict__ found,
                const unsigned short *__restrict__ ends, const int *__restrict__ units, unsigned *__restrict__ update, unsigned short *__restrict__ source,
                unsigned short *__restrict__ turn, int *__restrict__ turns)
 {
-  __shared__ unsigned round[SYNCILU_BLOCK_ROUNDS]; /* how many it has; later how many are placed, and 65536 times where it begins */
-  const int           lane  = threadIdx.x;
-  const SyncILUBlock  d     = m.block[blockIdx.x];
-  const int           begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
-  unsigned            last = 0, sum = 0, cuts = 0;
+  extern __shared__ __align__(16) unsigned char shared[];
+  constexpr int                                 WARPS = SYNCILU_BLOCK / 32, AT_ONCE = 4;
+  const int                                     lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const SyncILUBlock                            d     = m.block[blockIdx.x];
+  const int                                     begin = first_update[d.first], n = first_update[d.first + rows_of(d)] - begin;
+  const int                                     part = (n + 32 * WARPS - 1) / (32 * WARPS) * 32, end = min((warp + 1) * part, n); /* of a warp */
+  int *const all = (int *)shared, *const round = all + warp * rounds; /* how many updates it has; later where the next one goes */
 
   turn += (size_t)blockIdx.x * stride;
-  for (int k = lane; k < SYNCILU_BLOCK_ROUNDS; k += 32) round[k] = 0;
-  __syncwarp(); /* nothing is counted yet */
-  for (int k = lane; k < n; k += 32) {
-    const unsigned r = found[begin + k].source >> 16;
+  for (int k = threadIdx.x; k < WARPS * rounds; k += SYNCILU_BLOCK) all[k] = 0;
+  __syncthreads(); /* nothing is counted yet */
+  for (int k = warp * part + lane; k < end; k += 32 * AT_ONCE) {
+    unsigned r[AT_ONCE];
 
-    if (r) atomicAdd(round + r, 1u);
-    last = max(last, r);
+#pragma unroll
+    for (int q = 0; q < AT_ONCE; q++) r[q] = k + 32 * q < end ? found[begin + k + 32 * q].source >> 16 : 0;
+#pragma unroll
+    for (int q = 0; q < AT_ONCE; q++)
+      if (r[q]) atomicAdd(round + r[q], 1);
   }
-  last = __reduce_max_sync(FULL, last);
-  __syncwarp(); /* all are counted */
-  for (unsigned k = 0; k <= last; k += 32) {
-    const unsigned own = round[k + lane], pieces = (own + threads - 1) / threads;
-    unsigned       upto = own, cut = pieces;
+  __syncthreads(); /* all are counted */
+  int sum = 0, cuts = 0;
+  for (int k = 0; warp == 0 && k < rounds; k += 32) {
+    int own = 0, upto, cut, pieces;
 
+    for (int w = 0; w < WARPS; w++) own += all[w * rounds + k + lane];
+    upto = own;
+    cut = pieces = (own + threads - 1) / threads;
     for (int o = 1; o < 32; o *= 2) {
-      const unsigned below = __shfl_up_sync(FULL, upto, o), cut_below = __shfl_up_sync(FULL, cut, o);
+      const int below = __shfl_up_sync(FULL, upto, o), cut_below = __shfl_up_sync(FULL, cut, o);
 
       if (lane >= o) {
         upto += below;
         cut += cut_below;
       }
     }
-    round[k + lane] = (sum + upto - own) << 16;
-    for (unsigned q = 0; q < pieces; q++) turn[cuts + cut - pieces + q] = (unsigned short)(sum + upto - own + q * threads);
+    for (int w = 0, next = sum + upto - own; w < WARPS; w++) {
+      const int here = all[w * rounds + k + lane];
+
+      all[w * rounds + k + lane] = next;
+      next += here;
+    }
+    for (int q = 0; q < pieces; q++) turn[cuts + cut - pieces + q] = (unsigned short)(sum + upto - own + q * threads);
     sum += __shfl_sync(FULL, upto, 31);
     cuts += __shfl_sync(FULL, cut, 31);
   }
-  for (int k = (int)cuts + lane; k < stride; k += 32) turn[k] = (unsigned short)sum;
-  if (lane == 0) turns[blockIdx.x] = (int)cuts;
-  __syncwarp(); /* where each round begins is there for all lanes */
-  for (int k = lane; k < n; k += 32) {
-    const SyncILUFoundUpdate x = found[begin + k];
-    const unsigned           r = x.source >> 16;
+  for (int k = cuts + lane; warp == 0 && k < stride; k += 32) turn[k] = (unsigned short)sum;
+  if (threadIdx.x == 0) turns[blockIdx.x] = cuts;
+  __syncthreads(); /* where each round begins is there for all threads */
+  for (int k = warp * part + lane; k < end; k += 32 * AT_ONCE) {
+    SyncILUFoundUpdate x[AT_ONCE];
 
-    if (!r) continue;
-    const unsigned where = atomicAdd(round + r, 1u), own = where & 0xffff;
-    const int      target = target_of(x.update);
-    const size_t   at     = (size_t)units[blockIdx.x] * 32 + (where >> 16) + own;
+#pragma unroll
+    for (int q = 0; q < AT_ONCE; q++) x[q] = k + 32 * q < end ? found[begin + k + 32 * q] : SyncILUFoundUpdate{0, 0};
+#pragma unroll
+    for (int q = 0; q < AT_ONCE; q++) {
+      const unsigned r      = x[q].source >> 16;
+      const int      target = target_of(x[q].update);
 
-    update[at] = x.update | (target < MOST && ends[d.first + target] == r ? SYNCILU_BLOCK_LAST : 0);
-    source[at] = (unsigned short)x.source;
+      if (!r) continue;
+      const size_t own = (size_t)units[blockIdx.x] * 32 + (size_t)atomicAdd(round + r, 1);
+      update[own]      = x[q].update | (target < MOST && ends[d.first + target] == r ? SYNCILU_BLOCK_LAST : 0);
+      source[own]      = (unsigned short)x[q].source;
+    }
   }
 }
 
@@ -341,7 +598,7 @@ __device__ __forceinline__ size_t list_begin(const SyncILUBlockUpdates &own, lon
    entries begin; how many there are.
 */
 __global__ void __launch_bounds__(32)
-  waits_kernel(SyncILUDeviceBlocks L, int room, const int *__restrict__ of, int *__restrict__ found, int *__restrict__ count)
+  waits_kernel(SyncILUDeviceBlocks L, int room, const int *__restrict__ of, int *__restrict__ found, int *__restrict__ count, SyncILUBlockMost *most)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   int *const                                    key  = (int *)shared;
@@ -362,11 +619,13 @@ __global__ void __launch_bounds__(32)
     if (stays) found[begin + blocks + __popc(all & ((1u << lane) - 1))] = own;
     blocks += __popc(all);
   }
-  if (lane == 0) count[b] = blocks;
+  if (lane) return;
+  count[b] = blocks;
+  atomicAdd(&most->waited, blocks);
 }
 
-__global__ void describe_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *__restrict__ first_update,
-                                const int *__restrict__ units, const int *__restrict__ turns, const int *__restrict__ found, const int *__restrict__ from,
+__global__ void describe_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *__restrict__ units,
+                                const int *__restrict__ turns, const int *__restrict__ found, const int *__restrict__ where, const int *__restrict__ from,
                                 const int *__restrict__ waits, const int *__restrict__ wait_from, SyncILUBlockUpdates *__restrict__ block,
                                 int *__restrict__ outside, int *__restrict__ wait, unsigned short *__restrict__ list)
 {
@@ -376,7 +635,6 @@ __global__ void describe_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks L, S
   if (b >= L.blocks) return;
   const SyncILUBlock    lower = L.block[b], upper = U.block[b];
   const SyncILUBlockRow left = L.row[b * MOST + lane], right = U.row[b * MOST + lane];
-  const int             begin = first_update[lower.first];
   SyncILUBlockUpdates   own;
 
   own.first    = lower.first;
@@ -396,7 +654,7 @@ __global__ void describe_kernel(SyncILUDevicePattern p, SyncILUDeviceBlocks L, S
   own.count[1] = __reduce_add_sync(FULL, __popc(right.inner));
   own.count[2] = __reduce_add_sync(FULL, left.outer);
   own.count[3] = __reduce_add_sync(FULL, __popc(left.inner));
-  for (int k = lane; k < own.outside; k += 32) outside[own.from + k] = found[begin + k];
+  for (int k = lane; k < own.outside; k += 32) outside[own.from + k] = found[where[b] + k];
   own.wait  = wait_from[b];
   own.waits = wait_from[b + 1] - own.wait;
   for (int k = lane; k < own.waits; k += 32) wait[own.wait + k] = waits[lower.outer + k];
@@ -667,61 +925,63 @@ cudaError_t SyncILUKernelBlockFirsts(SyncILUDeviceBlocks m, int *first, int *of,
   LAUNCH(firsts_kernel, 32ll * m.blocks, stream, m, first, of);
 }
 
-cudaError_t SyncILUKernelCountUpdates(SyncILUDevicePattern p, int most, int lanes, int *count, unsigned char *some, cudaStream_t stream)
+cudaError_t SyncILUKernelCountUpdates(SyncILUDevicePattern p, int most, int lanes, int runs, int *count, unsigned char *some, cudaStream_t stream)
 {
   if (!p.n) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
     return with_lookup(lanes, most, [&](auto how) {
-      count_kernel<lg, how>
-        <<<blocks_for((long long)p.n << lg, SYNCILU_BLOCK), SYNCILU_BLOCK, (SYNCILU_BLOCK >> lg) * row_bytes(how, most), stream>>>(p, most, count, some);
+      const unsigned grid  = blocks_for((long long)p.n << lg, SYNCILU_BLOCK);
+      const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
+
+      if (runs) count_kernel<lg, how, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, count, some);
+      else count_kernel<lg, how, false><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, count, some);
       return cudaGetLastError();
     });
   });
 }
 
-cudaError_t SyncILUKernelFindUpdates(SyncILUDevicePattern p, int most, int lanes, const int *first, const unsigned char *some, const int *begin,
-                                     SyncILUFoundUpdate *found, cudaStream_t stream)
+cudaError_t SyncILUKernelFindUpdates(SyncILUDevicePattern p, int most, int lanes, int runs, const int *first, const unsigned char *some, const int *stands,
+                                     const int *begin, SyncILUFoundUpdate *found, cudaStream_t stream)
 {
   if (!p.n) return cudaSuccess;
   return with_lanes(lanes, [&](auto lg) {
     return with_lookup(lanes, most, [&](auto how) {
-      find_kernel<lg, how>
-        <<<blocks_for((long long)p.n << lg, SYNCILU_BLOCK), SYNCILU_BLOCK, (SYNCILU_BLOCK >> lg) * row_bytes(how, most), stream>>>(p, most, first, some, begin,
-                                                                                                                                   found);
+      const unsigned grid  = blocks_for((long long)p.n << lg, SYNCILU_BLOCK);
+      const size_t   bytes = (SYNCILU_BLOCK >> lg) * row_bytes(how, most);
+
+      if (runs) find_kernel<lg, how, true><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, first, some, stands, begin, found);
+      else find_kernel<lg, how, false><<<grid, SYNCILU_BLOCK, bytes, stream>>>(p, most, first, some, stands, begin, found);
       return cudaGetLastError();
     });
   });
 }
 
-cudaError_t SyncILUKernelUpdateSizes(SyncILUDevicePattern p, SyncILUDeviceBlocks m, const int *begin, SyncILUBlockMost *most, cudaStream_t stream)
+cudaError_t SyncILUKernelUpdateSizes(SyncILUDevicePattern p, SyncILUDeviceBlocks m, const int *begin, int *units, SyncILUBlockMost *most, cudaStream_t stream)
 {
-  LAUNCH(sizes_kernel, (long long)m.blocks, stream, p, m, begin, most);
+  LAUNCH(sizes_kernel, (long long)m.blocks, stream, p, m, begin, units, most);
 }
 
-cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern p, SyncILUDeviceBlocks m, SyncILUBlockMost most, int runs, const int *stands, const int *begin,
-                                     SyncILUFoundUpdate *found, unsigned short *ends, int *outside, int *count, int *updates, SyncILUBlockMost *device,
-                                     cudaStream_t stream)
+cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern p, SyncILUDeviceBlocks m, SyncILUBlockMost most, int runs, const int *list, int blocks,
+                                     const int *stands, const int *begin, SyncILUFoundUpdate *found, unsigned short *ends, int room, int *outside, int *where,
+                                     int *count, int *late, SyncILUBlockMost *device, cudaStream_t stream)
 {
-  const int    places = outside_places(most);
-  const size_t bytes  = (size_t)places * (sizeof(int) + sizeof(unsigned short)) + (size_t)(MOST + most.entries) * sizeof(unsigned short);
+  const int *const after = runs ? stands : nullptr;
 
-  if (!m.blocks) return cudaSuccess;
-  ALLOW_SHARED(rounds_kernel, bytes);
-  rounds_kernel<<<(unsigned)m.blocks, 32, bytes, stream>>>(p, m, places, runs != 0, stands, begin, found, ends, outside, count, updates, device);
-  return cudaGetLastError();
+  if (!blocks) return cudaSuccess;
+  if (most.updates <= SYNCILU_BLOCK_FEW)
+    return launch_rounds<4>(p, m, most, runs, list, blocks, after, begin, found, ends, room, outside, where, count, late, device, stream);
+  return launch_rounds<8>(p, m, most, runs, list, blocks, after, begin, found, ends, room, outside, where, count, late, device, stream);
 }
 
-cudaError_t SyncILUKernelUpdateUnits(SyncILUDeviceBlocks m, const int *updates, int *units, cudaStream_t stream)
-{
-  LAUNCH(units_kernel, (long long)m.blocks, stream, m.blocks, updates, units);
-}
-
-cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks m, int warps, int stride, const int *begin, const SyncILUFoundUpdate *found,
+cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks m, SyncILUBlockMost most, int warps, int stride, const int *begin, const SyncILUFoundUpdate *found,
                                       const unsigned short *ends, const int *units, unsigned *update, unsigned short *source, unsigned short *turn, int *turns,
                                       cudaStream_t stream)
 {
+  const int    rounds = most.rounds / 32 * 32 + 32; /* there is none 0 */
+  const size_t bytes  = (size_t)rounds * (SYNCILU_BLOCK / 32) * sizeof(int);
+
   if (!m.blocks) return cudaSuccess;
-  place_kernel<<<(unsigned)m.blocks, 32, 0, stream>>>(m, 32 * warps, stride, begin, found, ends, units, update, source, turn, turns);
+  place_kernel<<<(unsigned)m.blocks, SYNCILU_BLOCK, bytes, stream>>>(m, 32 * warps, stride, rounds, begin, found, ends, units, update, source, turn, turns);
   return cudaGetLastError();
 }
 
@@ -730,21 +990,22 @@ cudaError_t SyncILUKernelBlockPlaces(SyncILUDeviceTriangle t, SyncILUDeviceBlock
   LAUNCH(places_kernel, 32ll * m.blocks, stream, t, m, (int)((const double *)m.inner - (const double *)m.outer), place);
 }
 
-cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, int most, const int *of, int *found, int *count, cudaStream_t stream)
+cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, SyncILUBlockMost most, const int *of, int *found, int *count, SyncILUBlockMost *device,
+                                    cudaStream_t stream)
 {
   int room = 32;
 
   if (!L.blocks) return cudaSuccess;
-  while (room < most) room *= 2;
-  waits_kernel<<<(unsigned)L.blocks, 32, room * sizeof(int), stream>>>(L, room, of, found, count);
+  while (room < most.entries) room *= 2;
+  waits_kernel<<<(unsigned)L.blocks, 32, room * sizeof(int), stream>>>(L, room, of, found, count, device);
   return cudaGetLastError();
 }
 
-cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern p, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *begin, const int *units,
-                                        const int *turns, const int *found, const int *from, const int *waits, const int *wait_from, SyncILUBlockUpdates *block,
+cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern p, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *units, const int *turns,
+                                        const int *found, const int *where, const int *from, const int *waits, const int *wait_from, SyncILUBlockUpdates *block,
                                         int *outside, int *wait, unsigned short *list, cudaStream_t stream)
 {
-  LAUNCH(describe_kernel, 32ll * L.blocks, stream, p, L, U, begin, units, turns, found, from, waits, wait_from, block, outside, wait, list);
+  LAUNCH(describe_kernel, 32ll * L.blocks, stream, p, L, U, units, turns, found, where, from, waits, wait_from, block, outside, wait, list);
 }
 
 cudaError_t SyncILUKernelFactorBlocks(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBlockUpdates l, cudaStream_t stream)

@@ -69,19 +69,23 @@ typedef struct {
 } SyncILUDeviceBlockUpdates;
 
 /*
-   An update of one entry while it is planned: as above, with the entry of the pattern for what other blocks
-   have.
+   An update while it is planned: as above, and where u' is of another block, what says which one it is: the
+   entry of the pattern, or where it stands among the values of U if all updates are of one entry. Then the
+   pivot's bits have the number of entries, less one.
 */
 typedef struct {
   unsigned update, source;
 } SyncILUFoundUpdate;
 
 /*
-   What all blocks have at most, and whether the updates of one do not fit: the rounds, or what it needs of
-   others.
+   What all blocks have at most; whether those of one do not fit: the rounds, or what it needs of others; blocks
+   that are left for later; and what all have together: units of 32 updates, the updates, the blocks that they
+   wait for, and what they need of others.
 */
 typedef struct {
-  int entries, updates, outside, rounds, unfit;
+  int                entries, updates, outside, rounds, unfit, late;
+  int                units, total, waited;
+  unsigned long long needed;
 } SyncILUBlockMost;
 
 /* The first row of the block of each row, and the block. */
@@ -90,50 +94,51 @@ extern cudaError_t SyncILUKernelBlockFirsts(SyncILUDeviceBlocks, int *first, int
 /*
    How many updates each row has, and by entry of the pattern whether it is the multiplier of some; then these
    themselves, those of row i from begin[i] on. 1 << lanes lanes search for a row, of which none has more than
-   `most` entries.
+   `most` entries. runs: updates may be of several entries. stands: where each entry of the pattern stands among
+   the values of U.
 */
-extern cudaError_t SyncILUKernelCountUpdates(SyncILUDevicePattern, int most, int lanes, int *count, unsigned char *some, cudaStream_t);
-extern cudaError_t SyncILUKernelFindUpdates(SyncILUDevicePattern, int most, int lanes, const int *first, const unsigned char *some, const int *begin,
-                                            SyncILUFoundUpdate *, cudaStream_t);
+extern cudaError_t SyncILUKernelCountUpdates(SyncILUDevicePattern, int most, int lanes, int runs, int *count, unsigned char *some, cudaStream_t);
+extern cudaError_t SyncILUKernelFindUpdates(SyncILUDevicePattern, int most, int lanes, int runs, const int *first, const unsigned char *some, const int *stands,
+                                            const int *begin, SyncILUFoundUpdate *, cudaStream_t);
 
-/* What is the most of a block, of updates which begin by row at begin. */
-extern cudaError_t SyncILUKernelUpdateSizes(SyncILUDevicePattern, SyncILUDeviceBlocks, const int *begin, SyncILUBlockMost *, cudaStream_t);
+/* What is the most of a block, of updates which begin by row at begin, and the units of each. */
+extern cudaError_t SyncILUKernelUpdateSizes(SyncILUDevicePattern, SyncILUDeviceBlocks, const int *begin, int *units, SyncILUBlockMost *, cudaStream_t);
 
 /* Where the values of U stand in its storage, by entry of the pattern. */
 extern cudaError_t SyncILUKernelBlockPlaces(SyncILUDeviceTriangle, SyncILUDeviceBlocks, int *place, cudaStream_t);
 
 /*
-   Deals the updates to rounds, with runs several entries together where that is possible: a source gets 65536
-   times the round added, and of what others are together with 0. ends receives the round in which each pivot
-   is finished, outside where u' that each block needs of others stand, from where its updates begin, count
-   how many that are, and updates how many updates are left. stands: where each entry of the pattern stands
-   among the values of U. most: of all blocks, as above.
+   Deals the updates to rounds: a source becomes the half above, with 65536 times the round added. ends receives
+   the round in which each pivot is finished, outside where the u' stand that each block needs of others, where
+   and count where the list of a block is there, and how many it has; what all have together must not be more
+   than its room. most: of all blocks, as above. list: NULL for all blocks, some of which may need so much that
+   they are left for later; then these, and how many they are.
 */
-extern cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern, SyncILUDeviceBlocks, SyncILUBlockMost most, int runs, const int *stands, const int *begin,
-                                            SyncILUFoundUpdate *, unsigned short *ends, int *outside, int *count, int *updates, SyncILUBlockMost *,
-                                            cudaStream_t);
+extern cudaError_t SyncILUKernelBlockRounds(SyncILUDevicePattern, SyncILUDeviceBlocks, SyncILUBlockMost most, int runs, const int *list, int blocks,
+                                            const int *stands, const int *begin, SyncILUFoundUpdate *, unsigned short *ends, int room, int *outside, int *where,
+                                            int *count, int *late, SyncILUBlockMost *, cudaStream_t);
 
 /*
-   Units of 32 in place of the updates of each block; then the updates by round, from where those of each
-   block begin, and where the turns of each block begin, `stride` numbers for it; turns: how many there are.
+   The updates by round, from where those of each block begin, and where the turns of each block begin,
+   `stride` numbers for it; turns: how many there are.
 */
-extern cudaError_t SyncILUKernelUpdateUnits(SyncILUDeviceBlocks, const int *updates, int *units, cudaStream_t);
-extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, int warps, int stride, const int *begin, const SyncILUFoundUpdate *,
+extern cudaError_t SyncILUKernelPlaceUpdates(SyncILUDeviceBlocks, SyncILUBlockMost most, int warps, int stride, const int *begin, const SyncILUFoundUpdate *,
                                              const unsigned short *ends, const int *units, unsigned *update, unsigned short *source, unsigned short *turn,
                                              int *turns, cudaStream_t);
 
 /*
    The blocks that each block of L waits for, found from where its outer entries begin, and how many they are.
-   of: the block of each row. most: entries of a block.
+   of: the block of each row. most: of all blocks, as above.
 */
-extern cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, int most, const int *of, int *found, int *count, cudaStream_t);
+extern cudaError_t SyncILUKernelBlockWaits(SyncILUDeviceBlocks L, SyncILUBlockMost most, const int *of, int *found, int *count, SyncILUBlockMost *,
+                                           cudaStream_t);
 
 /*
-   The blocks; the lists of what they need of others and of which blocks they wait for, those of block b from
-   from[b] and wait_from[b] on; and that of places.
+   The blocks; the lists of what they need of others, found as said, and of which blocks they wait for, those
+   of block b from from[b] and wait_from[b] on; and that of places.
 */
-extern cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *begin, const int *units,
-                                               const int *turns, const int *found, const int *from, const int *waits, const int *wait_from,
+extern cudaError_t SyncILUKernelDescribeBlocks(SyncILUDevicePattern, SyncILUDeviceBlocks L, SyncILUDeviceBlocks U, const int *units, const int *turns,
+                                               const int *found, const int *where, const int *from, const int *waits, const int *wait_from,
                                                SyncILUBlockUpdates *, int *outside, int *wait, unsigned short *list, cudaStream_t);
 
 /*

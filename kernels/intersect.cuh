@@ -113,17 +113,19 @@ __device__ __forceinline__ int turn_of(const unsigned char *__restrict__ turn, i
 /*
    Goes through the reference rows of the lanes' rows, of which each has nl, and what of them meets the row's
    entries [begin, end), with half those from the diagonal on; turn as in SyncILUDeviceFactor. some is NULL,
-   or says by entry of the pattern whether that reference row has updates for the row. Calls hit(s, both, e,
-   u, q) for every update: the entry that names the reference row, the candidates, the two entries as in
-   find(), q updates by that reference row before it. Then calls done(s, updates), with s -1 for a row that
-   has no more reference rows. The lanes of a row look up T reference rows at once, and the columns of U'
-   ahead: nearly all of the time is the way to memory. With TABLE, the table of the row's columns, with half
-   of those from the diagonal on, says where those of a reference row are, unless that is much longer;
-   without, its filter, if there is one, which of them to search for.
+   or says by entry of the pattern whether that reference row has updates for the row. The lanes of a row take
+   candidates side by side, T at a time, and then all lanes of the warp together call several(s, both, found,
+   e, u, before): the entry that names the reference row, the candidates, whether the lane's own one is an
+   update, the two entries as in find(), and what the calls for that reference row before this one have
+   returned in all. Then they call done(s, all), with s -1 for a row that has no more reference rows. The
+   lanes of a row look up T reference rows at once, and the columns of U' ahead: nearly all of the time is the
+   way to memory. With TABLE, the table of the row's columns, with half of those from the diagonal on, says
+   where those of a reference row are, unless that is much longer; without, its filter, if there is one, which
+   of them to search for.
 */
-template <int LG, bool TABLE, typename Hit, typename Done>
-__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,
-                                            const ColumnTable &table, Hit hit, Done done, bool half = false)
+template <int LG, bool TABLE, typename Several, typename Done>
+__device__ __forceinline__ void each_updates(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,
+                                             const ColumnTable &table, Several several, Done done, bool half = false)
 {
   constexpr int T = Shape<LG>::LANES, AHEAD = 4;
   const int     lane = threadIdx.x & 31, sub = lane & (T - 1);
@@ -180,14 +182,30 @@ __device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const
           if (TABLE) e += begin + (half ? nl : 0);
           u = from + q;
         }
-        const unsigned all = (__ballot_sync(FULL, found) >> (lane - sub)) & (T == 32 ? FULL : (1u << T) - 1);
-
-        if (found) hit(source, both, e, u, updates + __popc(all & ((1u << sub) - 1)));
-        updates += __popc(all);
+        updates += several(source, both, found, e, u, updates);
       }
     }
     done(s < nl ? source : -1, updates);
   }
+}
+
+/* The same, where hit(s, both, e, u, q) is called for every update: q by that reference row come before it. */
+template <int LG, bool TABLE, typename Hit, typename Done>
+__device__ __forceinline__ void each_update(const SyncILUDevicePattern &p, const unsigned char *turn, const unsigned char *some, int begin, int nl, int end,
+                                            const ColumnTable &table, Hit hit, Done done, bool half = false)
+{
+  constexpr int T   = Shape<LG>::LANES;
+  const int     sub = threadIdx.x & (T - 1), first = (threadIdx.x & 31) - sub;
+
+  each_updates<LG, TABLE>(
+    p, turn, some, begin, nl, end, table,
+    [&](int s, const Common &both, bool found, int e, int u, int before) {
+      const unsigned all = (__ballot_sync(FULL, found) >> first) & (T == 32 ? FULL : (1u << T) - 1);
+
+      if (found) hit(s, both, e, u, before + __popc(all & ((1u << sub) - 1)));
+      return __popc(all);
+    },
+    done, half);
 }
 
 } // namespace syncilu

@@ -162,8 +162,9 @@ MAT_GETTER(Backend, SyncILUBackend)
    solves go along the lines of a grid whose stencil has 9 points or more. It takes adapt where levels have
    few rows, then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take
    so much memory that plan and factor would have more than three times the bytes of the matrix and 16 MB
-   more. The view and -info give the reason. The host has one way, a dense work row a thread, and says so in
-   the view; there the exact strategies are all the same, while parilu, parilut and dilu are what they are on a GPU.
+   more, by blocks 3.25 times. The view and -info give the reason. The host has one way, a dense work row a
+   thread, and says so in the view; there the exact strategies are all the same, while parilu, parilut and dilu
+   are what they are on a GPU.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`

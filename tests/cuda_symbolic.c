@@ -525,18 +525,19 @@ static PetscErrorCode TestBlockFactor(const char *pattern, PetscInt n, PetscInt 
 
 static PetscErrorCode TestBlockFactors(PetscRandom rand)
 {
-  const char *const patterns[] = {"5pt", "15pt_rcm", "27pt", "elasticity", "triangles", "random", "blocks", "random200", "densecolumn", "arrow"};
+  const char *const patterns[] = {"5pt",    "15pt_rcm",  "27pt",     "elasticity", "triangles",   "random",
+                                  "blocks", "15pt_dof2", "7pt_dof4", "random200",  "densecolumn", "arrow"};
   const PetscInt    n          = small ? 300 : 20000;
   PetscInt          blocks = 0, warps = 0; /* numbers of warps, each a power of two */
 
   PetscFunctionBegin;
-  for (int p = 0; p < 10; p++) {
+  for (int p = 0; p < 12; p++) {
     for (PetscInt levels = 0; levels < 2; levels++) {
-      if (levels && p > 6) continue; /* dense rows fill up */
-      if (small && p == 7) continue; /* takes long where a device is none */
+      if (levels && p > 8) continue; /* dense rows fill up */
+      if (small && p == 9) continue; /* takes long where a device is none */
       /* elasticity and random200 have long rows, which take the host long */
       for (PetscInt size = 16; size <= 32; size += 16)
-        PetscCall(TestBlockFactor(patterns[p], p == 3 || p == 7 ? PetscMin(n, 4000) : n, size, levels, rand, &blocks, &warps));
+        PetscCall(TestBlockFactor(patterns[p], p == 3 || p == 9 ? PetscMin(n, 4000) : n, size, levels, rand, &blocks, &warps));
     }
   }
   /* so many blocks of a color that each has one warp */

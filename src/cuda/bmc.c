@@ -95,6 +95,14 @@ typedef struct {
   int                *weight;
 } Clusters;
 
+static PetscErrorCode AllocEdges(Plan *plan, Clusters *c)
+{
+  PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)c->edges * sizeof(*c->key), &c->key));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)c->edges * sizeof(*c->weight), &c->weight));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
 {
   const size_t     n       = (size_t)b->g.n + 1;
@@ -112,8 +120,6 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
   c->edges = (int)edges;
   for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), array[k]));
   PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(int), &c->counts));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)edges * sizeof(*c->key), &c->key));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)edges * sizeof(*c->weight), &c->weight));
   mark = plan->scratch.n;
   PlanLaunch(SyncILUKernelClusters(NULL, &bytes, b->g.n, b->head, c->of, c->counts, c->rows, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
@@ -125,13 +131,18 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
   CallCUDA(cudaMemcpyAsync(c->before, c->rows, (size_t)c->n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   PlanCall(PlanOffsets(plan, c->n, c->before, NULL));
   if (b->g.sides > 1 || c->n == b->g.n) {
+    PlanCall(AllocEdges(plan, c));
     PlanLaunch(SyncILUKernelEdges(b->g, b->nnz, c->bits, c->of, b->full, c->key, c->weight, plan->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* far fewer than entries */
-  CallCUDA(cudaMemsetAsync(c->counts, 0, sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelGroupEdges(b->g, c->bits, b->head, c->of, c->rows, b->full, c->key, c->weight, c->counts, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, &c->edges, c->counts, sizeof(int)));
+  /* far fewer than entries, for which memory would take longer than to count them */
+  for (int pass = 0; pass < 2; pass++) {
+    CallCUDA(cudaMemsetAsync(c->counts, 0, sizeof(int), plan->stream));
+    if (pass) PlanCall(AllocEdges(plan, c));
+    PlanLaunch(
+      SyncILUKernelGroupEdges(b->g, c->bits, b->head, c->of, c->rows, b->full, pass ? c->key : NULL, pass ? c->weight : NULL, c->counts, plan->stream));
+    if (!pass) PetscCall(DeviceReadBack(plan->stream, &c->edges, c->counts, sizeof(int)));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

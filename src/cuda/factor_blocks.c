@@ -18,17 +18,15 @@ typedef struct {
   SyncILUBlockMost    most, *device;
   SyncILUFoundUpdate *found;   /* the updates of all rows one behind the other, */
   int                *begin;   /* where those of each row begin, */
-  int                 total;   /* and how many there are */
+  int                *units;   /* and where those of each block do when they are placed, in units */
   int                *of;      /* the block of each row */
   unsigned short     *ends;    /* the round in which each pivot is finished */
-  int                *units;   /* where the updates of each block begin */
-  int                 all;     /* units of them */
-  int                *outside; /* u' that a block needs of others, from where its updates begin, */
-  int                *needs;   /* where the lists of that begin, */
-  int                 needed;  /* and how long they are together */
+  int                *stands;  /* where the entries of U stand in its storage */
+  int                *outside; /* what blocks need of others, */
+  int                *where;   /* where the list of each block is there, */
+  int                *needs;   /* and where it will be, one behind the other */
   int                *waits;   /* the blocks that each block waits for, from where its outer entries in L begin, */
-  int                *from;    /* where the lists of them begin, */
-  int                 waited;  /* and how long they are together */
+  int                *from;    /* and where the lists of them begin */
 } Work;
 
 static const char too_large[] = "lists of updates would take more memory than the default strategy may";
@@ -44,74 +42,109 @@ static PetscErrorCode Fits_Blocks(Plan *plan, char why[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FindUpdates(Factorization *f, SyncILUDevicePattern p, int lanes, Work *w)
+/* Bytes that the lists may take. */
+static double Limit(const Factorization *f)
 {
-  Plan          *plan = f->plan;
-  const int      most = PetscMax(1, plan->counts.longest_row);
-  int           *first;
-  unsigned char *some;
+  const Plan *plan = f->plan;
 
-  PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)p.n + 1) * sizeof(int), &w->begin));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(int), &w->of));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(int), &first));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &some));
-  PlanLaunch(SyncILUKernelBlockFirsts(*TriangleGetBlocks(f->L), first, w->of, plan->stream));
-  PlanLaunch(SyncILUKernelCountUpdates(p, most, lanes, w->begin, some, plan->stream));
-  PlanCall(PlanOffsets(plan, p.n, w->begin, &w->total));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)w->total * sizeof(*w->found), &w->found));
-  PlanLaunch(SyncILUKernelFindUpdates(p, most, lanes, first, some, w->begin, w->found, plan->stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ListsLimit(f) + (SYNCILU_MEMORY_BLOCKS - SYNCILU_MEMORY) * (12.0 * plan->nnz + 4.0 * (plan->pattern.n + 1.0));
 }
 
-/* Deals the updates to rounds, if they fit: else why not. */
-static PetscErrorCode Deal(Factorization *f, SyncILUDevicePattern p, Work *w, char why[], size_t len)
+/* Numbers of the list of places. */
+static size_t PlaceList(const Plan *plan, size_t blocks)
+{
+  return (size_t)plan->nnz + SYNCILU_BLOCK_LISTED * (blocks + 1);
+}
+
+/* Bytes of the lists, as far as they are known when updates are counted, and of others. */
+static double ListsBytes(const Factorization *f, const Work *w, double others)
+{
+  const SyncILUDeviceBlockUpdates *l = &((const Blocks *)f->data)->device;
+  const size_t                     n = (size_t)l->L.blocks;
+
+  return others + 32.0 * w->most.units * (sizeof(*l->update) + sizeof(*l->source)) + (double)PlaceList(f->plan, n) * sizeof(*l->list) +
+         (double)n * (sizeof(*l->block) + sizeof(int));
+}
+
+/* Finds the updates, unless blocks have more than there is room for: then it says so. */
+static PetscErrorCode FindUpdates(Factorization *f, SyncILUDevicePattern p, Work *w, char why[], size_t len)
 {
   Plan                            *plan = f->plan;
   const SyncILUDeviceBlockUpdates *l    = &((const Blocks *)f->data)->device;
-  const size_t                     n    = (size_t)l->L.blocks;
-  int                             *place, *updates;
+  const int                        most = PetscMax(1, plan->counts.longest_row);
+  const size_t                     n = (size_t)p.n, blocks = (size_t)l->L.blocks;
+  int                             *first;
+  unsigned char                   *some;
 
   PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->begin));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (blocks + 1) * sizeof(int), &w->units));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(w->most), &w->device));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &w->of));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &first));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz, &some));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * sizeof(int), &w->stands));
   CallCUDA(cudaMemsetAsync(w->device, 0, sizeof(w->most), plan->stream));
-  PlanLaunch(SyncILUKernelUpdateSizes(p, l->L, w->begin, w->device, plan->stream));
+  PlanLaunch(SyncILUKernelCountUpdates(p, most, f->lanes, l->runs, w->begin, some, plan->stream));
+  PlanCall(PlanOffsets(plan, p.n, w->begin, NULL));
+  PlanLaunch(SyncILUKernelUpdateSizes(p, l->L, w->begin, w->units, w->device, plan->stream));
+  PlanCall(PlanOffsets(plan, l->L.blocks, w->units, NULL));
+  PlanLaunch(SyncILUKernelBlockFirsts(l->L, first, w->of, plan->stream));
+  PlanLaunch(SyncILUKernelBlockPlaces(f->U->rows, l->U, w->stands, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &w->most, w->device, sizeof(w->most)));
   if (w->most.entries + SYNCILU_BLOCKS_MOST > SYNCILU_BLOCK_PLACES || w->most.updates > SYNCILU_BLOCK_UPDATES) {
     PetscCall(
       PetscSNPrintf(why, len, "a block has %d entries and %d updates, more than shared memory or a list has room for", w->most.entries, w->most.updates));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(*w->ends), &w->ends));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)w->total * sizeof(int), &w->outside));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->needs));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->units));
-  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &updates));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * sizeof(int), &place));
-  PlanLaunch(SyncILUKernelBlockPlaces(f->U->rows, l->U, place, plan->stream));
-  PlanLaunch(SyncILUKernelBlockRounds(p, l->L, w->most, l->runs, place, w->begin, w->found, w->ends, w->outside, w->needs, updates, w->device, plan->stream));
-  PlanLaunch(SyncILUKernelUpdateUnits(l->L, updates, w->units, plan->stream));
-  PlanCall(PlanOffsets(plan, (int)n, w->units, &w->all));
-  PlanCall(PlanOffsets(plan, (int)n, w->needs, &w->needed));
-  PetscCall(DeviceReadBack(plan->stream, &w->most, w->device, sizeof(w->most)));
-  if (w->most.unfit)
-    PetscCall(PetscSNPrintf(why, len, "a block has more than %d rounds of updates, or needs more than %d entries of other blocks", SYNCILU_BLOCK_ROUNDS - 64,
-                            SYNCILU_BLOCK_OUTSIDE - SYNCILU_BLOCK_OUTSIDE / 8 - 32));
+  if (ListsBytes(f, w, 0.0) > Limit(f)) {
+    PetscCall(PetscStrncpy(why, too_large, len));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)w->most.total * sizeof(*w->found), &w->found));
+  PlanLaunch(SyncILUKernelFindUpdates(p, most, f->lanes, l->runs, first, some, w->stands, w->begin, w->found, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The blocks that each block waits for. */
-static PetscErrorCode FindWaits(Factorization *f, Work *w)
+/*
+   Deals the updates to rounds, and finds which blocks each one waits for, if all that fits: else why not. The
+   lists of what blocks need of others have as much room as there may be for them when they are kept.
+*/
+static PetscErrorCode Deal(Factorization *f, SyncILUDevicePattern p, Work *w, char why[], size_t len)
 {
   Plan                      *plan   = f->plan;
-  const SyncILUDeviceBlocks *L      = &((const Blocks *)f->data)->device.L;
+  const Blocks              *own    = (const Blocks *)f->data;
+  const SyncILUDeviceBlocks *L      = &own->device.L;
+  const size_t               n      = (size_t)L->blocks;
   const size_t               outers = (size_t)((const char *)L->inner - (const char *)L->outer) / plan->size;
+  const int                  run    = own->device.runs ? SYNCILU_BLOCK_RUN : 1;
+  const double               most   = PetscMin((double)SYNCILU_BLOCK_OUTSIDE * (double)n, (double)run * w->most.total);
+  const int                  room   = (int)PetscMin(PetscMin(most, (Limit(f) - ListsBytes(f, w, 0.0)) / sizeof(int)), INT_MAX);
+  int                       *late;
 
   PetscFunctionBegin;
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)p.n * sizeof(*w->ends), &w->ends));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)room * sizeof(int), &w->outside));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->needs));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &w->where));
   PlanCall(PlanAlloc(plan, &plan->scratch, outers * sizeof(int), &w->waits));
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)L->blocks + 1) * sizeof(int), &w->from));
-  PlanLaunch(SyncILUKernelBlockWaits(*L, w->most.entries, w->of, w->waits, w->from, plan->stream));
-  PlanCall(PlanOffsets(plan, L->blocks, w->from, &w->waited));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &w->from));
+  PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &late));
+  PlanLaunch(SyncILUKernelBlockRounds(p, *L, w->most, own->device.runs, NULL, L->blocks, w->stands, w->begin, w->found, w->ends, room, w->outside, w->where,
+                                      w->needs, late, w->device, plan->stream));
+  PlanLaunch(SyncILUKernelBlockWaits(*L, w->most, w->of, w->waits, w->from, w->device, plan->stream));
+  PlanCall(PlanOffsets(plan, L->blocks, w->from, NULL));
+  PetscCall(DeviceReadBack(plan->stream, &w->most, w->device, sizeof(w->most)));
+  if (w->most.late) {
+    PlanLaunch(SyncILUKernelBlockRounds(p, *L, w->most, own->device.runs, late, w->most.late, w->stands, w->begin, w->found, w->ends, room, w->outside,
+                                        w->where, w->needs, late, w->device, plan->stream));
+    PetscCall(DeviceReadBack(plan->stream, &w->most, w->device, sizeof(w->most)));
+  }
+  PlanCall(PlanOffsets(plan, L->blocks, w->needs, NULL));
+  if (w->most.unfit)
+    PetscCall(PetscSNPrintf(why, len, "a block has more than %d rounds of updates, or needs more than %d entries of other blocks", SYNCILU_BLOCK_ROUNDS - 33,
+                            SYNCILU_BLOCK_OUTSIDE));
+  else if (w->most.needed > (unsigned long long)room) PetscCall(PetscStrncpy(why, too_large, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,10 +168,14 @@ static void Shape(const Plan *plan, const SyncILUBlockMost *most, SyncILUDeviceB
 
   l->room   = (2 * SYNCILU_BLOCKS_MOST + most->entries + most->outside + 1) / 2 * 2; /* so that what comes behind is aligned */
   l->listed = (most->entries + listed - 1) / listed * listed;
-  /* a round may have a turn more than its updates fill; fewer turns for more warps */
-  l->turns = (most->updates / 32 + most->rounds + 2 * SYNCILU_BLOCK_AHEAD + listed) / listed * listed;
-  l->bytes = l->room * (int)plan->size + (l->listed + l->turns) * (int)sizeof(unsigned short);
-  l->warps = Warps(plan, l->L.blocks, l->bytes);
+  l->warps  = 1;
+  for (int last = 0; last != l->warps;) { /* more warps have fewer turns, of which a block keeps less */
+    last = l->warps;
+    /* a round may have a turn more than its updates fill */
+    l->turns = (most->updates / (32 * last) + most->rounds + 2 * SYNCILU_BLOCK_AHEAD + listed) / listed * listed;
+    l->bytes = l->room * (int)plan->size + (l->listed + l->turns) * (int)sizeof(unsigned short);
+    if (last == 1) l->warps = Warps(plan, l->L.blocks, l->bytes);
+  }
 }
 
 /* The lists, if there is memory for them: else why not. */
@@ -146,32 +183,30 @@ static PetscErrorCode Place(Factorization *f, SyncILUDevicePattern p, const Work
 {
   Plan                      *plan = f->plan;
   SyncILUDeviceBlockUpdates *l    = &((Blocks *)f->data)->device;
-  const size_t n = (size_t)l->L.blocks, all = (size_t)w->all * 32, turns = n * (size_t)l->turns, lists = (size_t)plan->nnz + SYNCILU_BLOCK_LISTED * (n + 1);
-  const size_t bytes = all * (sizeof(*l->update) + sizeof(*l->source)) + (turns + lists) * sizeof(*l->list) + n * sizeof(*l->block) +
-                       (n + (size_t)w->needed + (size_t)w->waited) * sizeof(int);
-  SyncILUBlockUpdates *block;
-  unsigned            *update;
-  unsigned short      *source, *turn, *list;
-  int                 *outside, *wait, *count;
+  const size_t               n = (size_t)l->L.blocks, all = (size_t)w->most.units * 32, turns = n * (size_t)l->turns, needed = (size_t)w->most.needed;
+  SyncILUBlockUpdates       *block;
+  unsigned                  *update;
+  unsigned short            *source, *turn, *list;
+  int                       *outside, *wait, *count;
 
   PetscFunctionBegin;
-  if ((double)bytes > ListsLimit(f)) {
+  if (ListsBytes(f, w, (double)turns * sizeof(*turn) + (double)(needed + (size_t)w->most.waited) * sizeof(int)) > Limit(f)) {
     PetscCall(PetscStrncpy(why, too_large, len));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PlanCall(PlanAlloc(plan, &f->memory, all * sizeof(*update), &update));
   PlanCall(PlanAlloc(plan, &f->memory, all * sizeof(*source), &source));
   PlanCall(PlanAlloc(plan, &f->memory, turns * sizeof(*turn), &turn));
-  PlanCall(PlanAlloc(plan, &f->memory, lists * sizeof(*list), &list));
+  PlanCall(PlanAlloc(plan, &f->memory, PlaceList(plan, n) * sizeof(*list), &list));
   PlanCall(PlanAlloc(plan, &f->memory, n * sizeof(*block), &block));
-  PlanCall(PlanAlloc(plan, &f->memory, (size_t)w->needed * sizeof(int), &outside));
-  PlanCall(PlanAlloc(plan, &f->memory, (size_t)w->waited * sizeof(int), &wait));
+  PlanCall(PlanAlloc(plan, &f->memory, needed * sizeof(int), &outside));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)w->most.waited * sizeof(int), &wait));
   PlanCall(PlanAlloc(plan, &f->memory, n * sizeof(int), &l->done));
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &count));
   CallCUDA(cudaMemsetAsync(l->done, 0, n * sizeof(int), plan->stream));
-  PlanLaunch(SyncILUKernelPlaceUpdates(l->L, l->warps, l->turns, w->begin, w->found, w->ends, w->units, update, source, turn, count, plan->stream));
+  PlanLaunch(SyncILUKernelPlaceUpdates(l->L, w->most, l->warps, l->turns, w->begin, w->found, w->ends, w->units, update, source, turn, count, plan->stream));
   PlanLaunch(
-    SyncILUKernelDescribeBlocks(p, l->L, l->U, w->begin, w->units, count, w->outside, w->needs, w->waits, w->from, block, outside, wait, list, plan->stream));
+    SyncILUKernelDescribeBlocks(p, l->L, l->U, w->units, count, w->outside, w->where, w->needs, w->waits, w->from, block, outside, wait, list, plan->stream));
   l->block   = block;
   l->update  = update;
   l->source  = source;
@@ -190,8 +225,8 @@ static PetscErrorCode PlanBlocks(Factorization *f, SyncILUDevicePattern p, char 
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&w, sizeof(w)));
-  PlanCall(FindUpdates(f, p, f->lanes, &w));
-  PlanCall(Deal(f, p, &w, why, len));
+  PlanCall(FindUpdates(f, p, &w, why, len));
+  if (!why[0]) PlanCall(Deal(f, p, &w, why, len));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   own->rounds = w.most.rounds;
   Shape(plan, &w.most, &own->device);
@@ -199,7 +234,6 @@ static PetscErrorCode PlanBlocks(Factorization *f, SyncILUDevicePattern p, char 
     PetscCall(PetscStrncpy(why, too_many, len));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PlanCall(FindWaits(f, &w));
   PlanCall(Place(f, p, &w, why, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,11 +252,11 @@ static PetscErrorCode Create_Blocks(Factorization *f, char why[], size_t len)
   PetscCall(PetscNew(&own));
   l          = &own->device;
   f->data    = own;
-  f->lanes   = PetscMax(2, PlanLanes(plan, entries / SYNCILU_LIST_ENTRIES)); /* that look for updates */
   l->L       = *TriangleGetBlocks(f->L);
   l->U       = *TriangleGetBlocks(f->U);
   l->inverse = f->L->scale;
-  l->runs    = plan->inode > 1 || entries >= SYNCILU_BLOCK_RUNS; /* else few updates have more than one entry */
+  l->runs    = plan->inode > 1 || entries >= SYNCILU_BLOCK_RUNS;             /* else few updates have more than one entry */
+  f->lanes   = PetscMax(2, PlanLanes(plan, entries / SYNCILU_LIST_ENTRIES)); /* that look for updates */
   /* a block in the mean, which needs at least half as many entries of others as it has */
   if ((2.0 * SYNCILU_BLOCKS_MOST + 1.5 * plan->nnz / PetscMax(1, l->L.blocks)) * (double)plan->size > SYNCILU_BLOCK_ROOM) {
     PetscCall(PetscStrncpy(why, too_many, len));
