@@ -259,8 +259,8 @@ __device__ __forceinline__ Key rating(int weight, int rows, int other_rows, int 
 }
 
 /* ROW_LANES lanes a cluster. */
-__global__ void propose_kernel(int clusters, int bits, const int *__restrict__ rows, const int *__restrict__ begin, const Key *__restrict__ key,
-                               const int *__restrict__ weight, const int *__restrict__ mate, int *__restrict__ proposal)
+__global__ void propose_kernel(int clusters, int bits, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ end,
+                               const Key *__restrict__ key, const int *__restrict__ weight, const int *__restrict__ mate, int *__restrict__ proposal)
 {
   const long long t    = global_thread();
   const bool      mine = t / ROW_LANES < clusters;
@@ -269,7 +269,7 @@ __global__ void propose_kernel(int clusters, int bits, const int *__restrict__ r
   int             to   = -1;
 
   if (mine && mate[c] < 0) {
-    for (int e = begin[c] + (int)(t % ROW_LANES); e < begin[c + 1]; e += ROW_LANES) {
+    for (int e = begin[c] + (int)(t % ROW_LANES); e < end[c]; e += ROW_LANES) {
       const int other = (int)(key[e] & (((Key)1 << bits) - 1));
 
       if (mate[other] >= 0) continue;
@@ -323,6 +323,69 @@ __global__ void follow_kernel(int clusters, const int *__restrict__ mate, int *t
   const long long c = global_thread();
 
   if (c < clusters && mate[c] >= 0 && mate[c] < c) to[c] = to[mate[c]];
+}
+
+/*
+   A warp for each cluster that there is after a merger: the edges of its parts, in a table that sums them up.
+   Where one has too many for it, counts[1] is not zero.
+*/
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  unite_kernel(int clusters, int bits, const int *__restrict__ mate, const int *__restrict__ to, const int *__restrict__ begin, const int *__restrict__ end,
+               const Key *__restrict__ key, const int *__restrict__ weight, int *__restrict__ united_begin, int *__restrict__ united_end,
+               Key *__restrict__ united_key, int *__restrict__ united_weight, int *counts)
+{
+  constexpr int  PLACES = 256;
+  __shared__ int tables[SYNCILU_BLOCK / 32][PLACES], sums[SYNCILU_BLOCK / 32][PLACES];
+  const int      c = (int)(global_thread() / 32), lane = threadIdx.x & 31;
+  int *const table = tables[threadIdx.x / 32], *const sum = sums[threadIdx.x / 32];
+  int found = 0;
+
+  if (c >= clusters || (mate[c] >= 0 && mate[c] < c)) return;
+  const int own = to[c];
+  for (int k = lane; k < PLACES; k += 32) {
+    table[k] = own; /* which is none */
+    sum[k]   = 0;
+  }
+  __syncwarp(); /* the table is free for all lanes */
+  for (int part = c; part >= 0 && found >= 0; part = part == c ? mate[c] : -1) {
+    for (int e = begin[part] + lane; __any_sync(FULL, e < end[part]); e += 32) {
+      const int other = e < end[part] ? to[key[e] & (((Key)1 << bits) - 1)] : own;
+      bool      fresh = false;
+
+      if (found + 32 > PLACES / 4 * 3) {
+        found = -1;
+        break;
+      }
+      for (unsigned place = (unsigned)other * 2654435769u >> 24; other != own; place = (place + 1) % PLACES) {
+        const int there = atomicCAS(table + place, own, other);
+
+        fresh = there == own;
+        if (!fresh && there != other) continue;
+        atomicAdd(sum + place, weight[e]);
+        break;
+      }
+      found += __popc(__ballot_sync(FULL, fresh));
+    }
+  }
+  __syncwarp(); /* the table is there for all lanes */
+  int at = 0;
+  if (lane == 0) {
+    at                = atomicAdd(counts, max(found, 0));
+    united_begin[own] = at;
+    united_end[own]   = at + max(found, 0);
+    if (found < 0) counts[1] = 1;
+  }
+  at = __shfl_sync(FULL, at, 0);
+  for (int k = lane; found > 0 && k < PLACES; k += 32) {
+    const bool     is  = table[k] != own;
+    const unsigned all = __ballot_sync(FULL, is);
+
+    if (is) {
+      united_key[at + __popc(all & ((1u << lane) - 1))]    = (Key)own << bits | (Key)table[k];
+      united_weight[at + __popc(all & ((1u << lane) - 1))] = sum[k];
+    }
+    at += __popc(all);
+  }
 }
 
 __global__ void move_kernel(int n, const int *__restrict__ mate, const int *__restrict__ rows, const int *__restrict__ to, const int *__restrict__ before,
@@ -691,8 +754,8 @@ cudaError_t SyncILUKernelSumEdges(void *workspace, size_t *bytes, int edges, int
   LAUNCH(edge_begins_kernel, (long long)clusters + 1, stream, clusters, bits, key, sums, begin);
 }
 
-cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *rows, const int *begin, const unsigned long long *key, const int *weight,
-                               int *proposal, int *mate, cudaStream_t stream)
+cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *rows, const int *begin, const int *end, const unsigned long long *key,
+                               const int *weight, int *proposal, int *mate, cudaStream_t stream)
 {
   cudaError_t err;
 
@@ -700,8 +763,8 @@ cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *ro
   err = cudaMemsetAsync(mate, 0xff, (size_t)clusters * sizeof(int), stream);
   if (err != cudaSuccess) return err;
   for (int round = 0; round < rounds; round++) {
-    propose_kernel<<<blocks_for((long long)clusters * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(clusters, bits, rows, begin, key, weight, mate,
-                                                                                                             proposal);
+    propose_kernel<<<blocks_for((long long)clusters * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(clusters, bits, rows, begin, end, key, weight,
+                                                                                                             mate, proposal);
     CHECK_LAUNCH();
     mate_kernel<<<blocks_for(clusters, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(clusters, proposal, mate);
     CHECK_LAUNCH();
@@ -726,6 +789,13 @@ cudaError_t SyncILUKernelMerge(void *workspace, size_t *bytes, int clusters, con
   merge_kernel<<<grid, SYNCILU_BLOCK, 0, stream>>>(clusters, mate, rows, to, merged_rows);
   CHECK_LAUNCH();
   LAUNCH(follow_kernel, clusters, stream, clusters, mate, to);
+}
+
+cudaError_t SyncILUKernelUnite(int clusters, int bits, const int *mate, const int *to, const int *begin, const int *end, const unsigned long long *key,
+                               const int *weight, int *united_begin, int *united_end, unsigned long long *united_key, int *united_weight, int *counts,
+                               cudaStream_t stream)
+{
+  LAUNCH(unite_kernel, 32ll * clusters, stream, clusters, bits, mate, to, begin, end, key, weight, united_begin, united_end, united_key, united_weight, counts);
 }
 
 cudaError_t SyncILUKernelMove(int n, const int *mate, const int *rows, const int *to, const int *before, const int *after, int *cluster, int *position,

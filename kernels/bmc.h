@@ -63,12 +63,21 @@ extern cudaError_t SyncILUKernelGroupEdges(SyncILUDeviceGraph, int bits, const i
 extern cudaError_t SyncILUKernelSumEdges(void *workspace, size_t *bytes, int edges, int bits, int clusters, unsigned long long *key, int *weight, int *sums,
                                          int *begin, cudaStream_t);
 
-/* The mate of each cluster, -1: none, after so many rounds of proposals. */
-extern cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *rows, const int *begin, const unsigned long long *key, const int *weight,
-                                      int *proposal, int *mate, cudaStream_t);
+/* The mate of each cluster, -1: none, after so many rounds of proposals; end: behind the edges of each. */
+extern cudaError_t SyncILUKernelMatch(int clusters, int bits, int rounds, const int *rows, const int *begin, const int *end, const unsigned long long *key,
+                                      const int *weight, int *proposal, int *mate, cudaStream_t);
 
 /* The cluster that each one becomes part of, how many there are then, and their rows. */
 extern cudaError_t SyncILUKernelMerge(void *workspace, size_t *bytes, int clusters, const int *mate, const int *rows, int *to, int *merged, int *merged_rows,
+                                      cudaStream_t);
+
+/*
+   The edges of the clusters that there are after a merger, summed up, in other arrays and in any order. counts,
+   zero before: how many they are, and whether clusters have too many for that, after which the others are
+   worth nothing.
+*/
+extern cudaError_t SyncILUKernelUnite(int clusters, int bits, const int *mate, const int *to, const int *begin, const int *end, const unsigned long long *key,
+                                      const int *weight, int *united_begin, int *united_end, unsigned long long *united_key, int *united_weight, int *counts,
                                       cudaStream_t);
 
 /*

@@ -83,23 +83,37 @@ static PetscErrorCode IsScattered(Plan *plan, const Blocks *b, PetscBool *scatte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clusters of rows while they are merged. */
+/* Edges of clusters: where those of each begin and end. */
 typedef struct {
-  int                 n, edges, bits;
-  int                *of, *position; /* of each row: its cluster, and its place */
-  int                *rows, *before; /* of each cluster: how many rows, and how many before them */
-  int                *merged, *after;
-  int                *begin, *mate, *proposal, *to;
-  int                *counts; /* clusters after a merger, edges before it */
+  int                *begin, *end;
   unsigned long long *key;
   int                *weight;
+} Edges;
+
+/*
+   Clusters of rows while they are merged. counts: clusters after a merger; edges that were summed up before it;
+   those after it, and whether clusters have too many to unite them one by one.
+*/
+typedef struct {
+  int       n, edges, bits;
+  PetscBool summed, many;  /* edges are summed up; clusters have so many that all are sorted for that */
+  int      *of, *position; /* of each row: its cluster, and its place */
+  int      *rows, *before; /* of each cluster: how many rows, and how many before them */
+  int      *merged, *after;
+  int      *mate, *proposal, *to;
+  int      *counts;
+  Edges     now, next;
 } Clusters;
 
 static PetscErrorCode AllocEdges(Plan *plan, Clusters *c)
 {
+  Edges *const list[] = {&c->now, &c->next};
+
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)c->edges * sizeof(*c->key), &c->key));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)c->edges * sizeof(*c->weight), &c->weight));
+  for (int k = 0; k < 2; k++) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)c->edges * sizeof(*list[k]->key), &list[k]->key));
+    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)c->edges * sizeof(*list[k]->weight), &list[k]->weight));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +121,8 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
 {
   const size_t     n       = (size_t)b->g.n + 1;
   const PetscInt64 edges   = (PetscInt64)b->nnz * b->g.sides;
-  int **const      array[] = {&c->of, &c->position, &c->rows, &c->before, &c->merged, &c->after, &c->begin, &c->mate, &c->proposal, &c->to};
+  int **const      array[] = {&c->of,       &c->position, &c->rows,      &c->before,  &c->merged,     &c->after,   &c->mate,
+                              &c->proposal, &c->to,       &c->now.begin, &c->now.end, &c->next.begin, &c->next.end};
   size_t           bytes   = 0;
   int              mark;
   void            *work;
@@ -117,9 +132,10 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
     PetscCall(PetscSNPrintf(plan->unfit, sizeof(plan->unfit), "%" PetscInt64_FMT " edges between rows, indices on the device are 32 bits wide", edges));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  c->edges = (int)edges;
+  c->edges  = (int)edges;
+  c->summed = c->many = PETSC_FALSE;
   for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), array[k]));
-  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(int), &c->counts));
+  PlanCall(PlanAlloc(plan, &plan->scratch, 4 * sizeof(int), &c->counts));
   mark = plan->scratch.n;
   PlanLaunch(SyncILUKernelClusters(NULL, &bytes, b->g.n, b->head, c->of, c->counts, c->rows, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
@@ -132,7 +148,7 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
   PlanCall(PlanOffsets(plan, c->n, c->before, NULL));
   if (b->g.sides > 1 || c->n == b->g.n) {
     PlanCall(AllocEdges(plan, c));
-    PlanLaunch(SyncILUKernelEdges(b->g, b->nnz, c->bits, c->of, b->full, c->key, c->weight, plan->stream));
+    PlanLaunch(SyncILUKernelEdges(b->g, b->nnz, c->bits, c->of, b->full, c->now.key, c->now.weight, plan->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* far fewer than entries, for which memory would take longer than to count them */
@@ -140,41 +156,70 @@ static PetscErrorCode GroupsToClusters(Plan *plan, const Blocks *b, Clusters *c)
     CallCUDA(cudaMemsetAsync(c->counts, 0, sizeof(int), plan->stream));
     if (pass) PlanCall(AllocEdges(plan, c));
     PlanLaunch(
-      SyncILUKernelGroupEdges(b->g, c->bits, b->head, c->of, c->rows, b->full, pass ? c->key : NULL, pass ? c->weight : NULL, c->counts, plan->stream));
+      SyncILUKernelGroupEdges(b->g, c->bits, b->head, c->of, c->rows, b->full, pass ? c->now.key : NULL, pass ? c->now.weight : NULL, c->counts, plan->stream));
     if (!pass) PetscCall(DeviceReadBack(plan->stream, &c->edges, c->counts, sizeof(int)));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums up edges, sorted by cluster. */
+static PetscErrorCode SumEdges(Plan *plan, Clusters *c)
+{
+  const int mark  = plan->scratch.n;
+  size_t    bytes = 0;
+  void     *work;
+
+  PetscFunctionBegin;
+  PlanLaunch(SyncILUKernelSumEdges(NULL, &bytes, c->edges, c->bits, c->n, c->now.key, c->now.weight, c->counts + 1, c->now.begin, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelSumEdges(work, &bytes, c->edges, c->bits, c->n, c->now.key, c->now.weight, c->counts + 1, c->now.begin, plan->stream));
+  CallCUDA(cudaMemcpyAsync(c->now.end, c->now.begin + 1, (size_t)c->n * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Merges pairs of clusters; merged: whether there are any. */
 static PetscErrorCode Merge(Plan *plan, const Blocks *b, Clusters *c, PetscBool *merged)
 {
-  const int mark     = plan->scratch.n;
-  size_t    bytes[2] = {0, 0};
-  int       counts[2], bits, *swap;
-  void     *work;
+  const int   mark  = plan->scratch.n;
+  const Edges now   = c->now;
+  size_t      bytes = 0;
+  int         counts[4], *swap;
+  void       *work;
 
   PetscFunctionBegin;
   *merged = PETSC_FALSE;
   if (!c->edges) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanLaunch(SyncILUKernelSumEdges(NULL, &bytes[0], c->edges, c->bits, c->n, c->key, c->weight, c->counts + 1, c->begin, plan->stream));
-  PlanLaunch(SyncILUKernelMerge(NULL, &bytes[1], c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
-  PlanCall(PlanAlloc(plan, &plan->scratch, PetscMax(bytes[0], bytes[1]), &work));
-  PlanLaunch(SyncILUKernelSumEdges(work, &bytes[0], c->edges, c->bits, c->n, c->key, c->weight, c->counts + 1, c->begin, plan->stream));
-  PlanLaunch(SyncILUKernelMatch(c->n, c->bits, SYNCILU_BMC_ROUNDS, c->rows, c->begin, c->key, c->weight, c->proposal, c->mate, plan->stream));
-  PlanLaunch(SyncILUKernelMerge(work, &bytes[1], c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
+  if (!c->summed) PlanCall(SumEdges(plan, c));
+  PlanLaunch(SyncILUKernelMerge(NULL, &bytes, c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
+  PlanLaunch(SyncILUKernelMatch(c->n, c->bits, SYNCILU_BMC_ROUNDS, c->rows, now.begin, now.end, now.key, now.weight, c->proposal, c->mate, plan->stream));
+  PlanLaunch(SyncILUKernelMerge(work, &bytes, c->n, c->mate, c->rows, c->to, c->counts, c->merged, plan->stream));
+  CallCUDA(cudaMemsetAsync(c->counts + 2, 0, 2 * sizeof(int), plan->stream));
+  if (!c->many)
+    PlanLaunch(SyncILUKernelUnite(c->n, c->bits, c->mate, c->to, now.begin, now.end, now.key, now.weight, c->next.begin, c->next.end, c->next.key,
+                                  c->next.weight, c->counts + 2, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, counts, c->counts, sizeof(counts)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  if (!c->summed) c->edges = counts[1];
   *merged = (PetscBool)(counts[0] < c->n);
   if (!*merged) PetscFunctionReturn(PETSC_SUCCESS);
   CallCUDA(cudaMemcpyAsync(c->after, c->merged, (size_t)counts[0] * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
   PlanCall(PlanOffsets(plan, counts[0], c->after, NULL));
   PlanLaunch(SyncILUKernelMove(b->g.n, c->mate, c->rows, c->to, c->before, c->after, c->of, c->position, plan->stream));
-  bits = SyncILUBits(counts[0]);
-  PlanLaunch(SyncILUKernelMoveEdges(counts[1], c->bits, bits, c->to, c->key, plan->stream));
+  if (counts[3]) c->many = PETSC_TRUE; /* and will have more */
+  c->summed = (PetscBool)!c->many;
   c->n      = counts[0];
-  c->edges  = counts[1];
-  c->bits   = bits;
+  if (c->many) {
+    const int bits = SyncILUBits(c->n);
+
+    PlanLaunch(SyncILUKernelMoveEdges(c->edges, c->bits, bits, c->to, now.key, plan->stream));
+    c->bits = bits;
+  } else {
+    c->edges = counts[2];
+    c->now   = c->next;
+    c->next  = now;
+  }
   swap      = c->rows;
   c->rows   = c->merged;
   c->merged = swap;
