@@ -135,14 +135,14 @@ static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
   Plan                  *plan = f->plan;
   const FactorRows      *r    = &b->rows;
   const int              n    = plan->inodes->pattern.n;
-  SyncILUDevicePattern   p    = plan->inodes->pattern;
-  SyncILUDeviceBsrLists *l    = &b->lists;
+  SyncILUDevicePattern   p;
+  SyncILUDeviceBsrLists *l = &b->lists;
   SyncILUBsrListSizes   *device, sizes;
   int                   *begin;
   void                  *word, *task;
 
   PetscFunctionBegin;
-  p.col = plan->inodes->columns;
+  InodesCall(PlanGetPattern(plan->inodes, &p));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)n + 1) * sizeof(int), &begin));
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(*device), plan->stream));
@@ -220,14 +220,14 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   r->tasks          = inodes->pattern.n;
   InodesCall(FactorRowsTurns(inodes, &r->order, &f->memory, &r->turn));
   PetscCall(PlanRelease(inodes, &inodes->scratch, 0));
-  b->m.inodes.size        = plan->inode;
-  b->m.inodes.pattern     = inodes->pattern;
-  b->m.inodes.pattern.col = inodes->columns;
+  b->m.inodes.size    = plan->inode;
+  b->m.inodes.pattern = inodes->pattern;
   PlanCall(Room(f, &b->m));
   if (plan->settings->relax != 0.0) {
     PlanCall(FactorRowsSums(f));
     plan->relaxed = PETSC_TRUE;
   } else PlanCall(Lists(f, b, plan->settings->symmetric)); /* PETSc shifts incomplete Cholesky factors unless it is told not to */
+  if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task)) PetscCall(PlanForgetInodeColumns(plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,7 +265,13 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
     PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, lists, plan->stream));
     factor->stored = (PetscBool)(lists.tiles.place != NULL);
     if (factor->stored && !d.size) factor->w.values.a = factor->u.values.a = NULL; /* W is there alone */
-  } else PlanLaunch(SyncILUKernelFactorBsr(plan->type, d, b->m, plan->stream));
+  } else {
+    SyncILUDeviceBsrFactor m = b->m;
+
+    InodesCall(PlanGetPattern(plan->inodes, &m.inodes.pattern));
+    PlanLaunch(SyncILUKernelFactorBsr(plan->type, d, m, plan->stream));
+    PetscCall(PlanRestorePattern(plan->inodes, &m.inodes.pattern));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -231,7 +231,7 @@ double PlanBudget(const Plan *plan)
 {
   const double matrix = 12.0 * plan->nnz + 4.0 * (plan->pattern.n + 1.0);
 
-  return SYNCILU_MEMORY * matrix - (double)(plan->memory.bytes - plan->copied) - (double)plan->taken;
+  return SYNCILU_MEMORY * matrix - (double)(plan->memory.bytes + PlanInodesBytes(plan) - plan->copied) - (double)plan->taken;
 }
 
 /* The statistics of a pattern that nobody has looked through. */
@@ -304,7 +304,7 @@ PetscErrorCode PlanKeepColumns(Plan *plan)
 
 /*
    PlanGetPattern - the pattern with its columns, wherever these are: the plan's own, those of the matrix of
-   the present call, or those that the storage of the triangles gives back
+   the present call, or those that the storage of the triangles gives back; of points of a grid, its stencil's
 
    Not Collective
 
@@ -323,7 +323,8 @@ PetscErrorCode PlanGetPattern(Plan *plan, SyncILUDevicePattern *p)
     int *col;
 
     PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * sizeof(int), &col));
-    for (int k = 0; k < 2; k++) {
+    if (plan->unknowns) PlanCall(StencilColumns(plan, col));
+    for (int k = 0; k < 2 && !plan->unknowns; k++) {
       PetscCheck(plan->holder[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Nobody has the columns");
       PlanCall((*plan->holder[k]->ops->columns)(plan->holder[k], col));
     }

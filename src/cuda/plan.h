@@ -184,6 +184,8 @@ PETSC_INTERN DeviceMemory  *PlanCroutMemory(Plan *);
 
 PETSC_INTERN PetscErrorCode PlanInodes(Plan *);
 PETSC_INTERN PetscErrorCode PlanInodesUnfit(Plan *);
+PETSC_INTERN PetscErrorCode PlanForgetInodeColumns(Plan *);
+PETSC_INTERN PetscInt64     PlanInodesBytes(const Plan *);
 #define InodesCall(...) \
   do { \
     PetscCall(__VA_ARGS__); \

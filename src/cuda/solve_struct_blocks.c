@@ -116,11 +116,14 @@ static PetscErrorCode Solve_StructBlocks(const Triangle *t, const SyncILUDeviceS
 static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
 {
   Plan               *plan   = t->plan;
+  const int           mark   = plan->inodes->scratch.n;
   SyncILUDeviceInodes inodes = ((const SyncILUDeviceStructBlocks *)t->data)->inodes;
 
   PetscFunctionBegin;
-  inodes.pattern.col = plan->inodes->columns;
+  InodesCall(PlanGetPattern(plan->inodes, &inodes.pattern));
   PlanLaunch(SyncILUKernelColumnsOfInodes(inodes, plan->pattern, t->part == PART_L, col, plan->stream));
+  PetscCall(PlanRestorePattern(plan->inodes, &inodes.pattern));
+  PetscCall(PlanRelease(plan->inodes, &plan->inodes->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -644,6 +644,24 @@ PetscErrorCode StencilLevels(Plan *plan, int **level, int *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All columns of the pattern. */
+PetscErrorCode StencilColumns(Plan *plan, int *col)
+{
+  const SyncILUDevicePattern *p = &plan->pattern;
+
+  PetscFunctionBegin;
+  PetscCheck(plan->stencil && !plan->stencil->why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "The rows are not those of a grid");
+  for (int k = 0; k < 2; k++) {
+    const SyncILUDeviceTriangle t = {.n = p->n, .skip = k, .begin = k ? p->diag : p->ptr, .end = k ? p->ptr + 1 : p->diag};
+    SyncILUDeviceStruct         m = {.points = 0};
+    signed char                 line[2][SYNCILU_STRUCT_LINES][2];
+
+    StencilDescribe(plan->stencil, k ? PART_U : PART_L, &m, line);
+    PlanLaunch(SyncILUKernelColumnsOfStruct(m, t, k ? NULL : p->diag, col, plan->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Nanoseconds of the longest way through a triangle: steps along lines, and hops between tiles. */
 double StencilTime(const Stencil *s)
 {

@@ -31,6 +31,7 @@ PETSC_INTERN PetscErrorCode StencilSortTiles(Triangle *, const SyncILULines *, i
 PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool *);
 PETSC_INTERN PetscErrorCode StencilReason(const Plan *, char[], size_t);
 PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);
+PETSC_INTERN PetscErrorCode StencilColumns(Plan *, int *);
 PETSC_INTERN PetscErrorCode StencilOrder(const SyncILULines *, int, int *);
 PETSC_INTERN PetscBool      StencilTile(Stencil *);
 PETSC_INTERN double         StencilTime(const Stencil *);
