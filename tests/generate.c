@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "generate.h"
@@ -89,7 +90,8 @@ static PetscErrorCode Add(Rows *r, PetscInt col)
   if (r->nz == r->max) {
     PetscInt *j;
 
-    r->max = 2 * r->max + 1024;
+    PetscCheck(r->max < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "More than %" PetscInt_FMT " nonzeros", r->max);
+    r->max = r->max < (PETSC_MAX_INT - 1024) / 2 ? 2 * r->max + 1024 : PETSC_MAX_INT;
     PetscCall(PetscMalloc1(r->max, &j));
     PetscCall(PetscArraycpy(j, r->j, r->nz));
     PetscCall(PetscFree(r->j));
@@ -148,26 +150,40 @@ static PetscBool IsNeighbor(const Stencil *s, PetscInt x, PetscInt y, PetscInt d
   }
 }
 
+/* The grid with all neighbors that a point has somewhere on it. */
+static PetscErrorCode Neighbors(const Stencil *s, const PetscInt m[3], StencilGrid *g)
+{
+  const int side = 2 * (int)s->reach + 1, reach = (int)s->reach;
+
+  PetscFunctionBegin;
+  for (int c = 0; c < 3; c++) g->points[c] = (int)m[c];
+  g->dof   = (int)s->dof;
+  g->count = 0;
+  for (int k = 0; k < side * side * side; k++) {
+    const int d[3] = {k % side - reach, k / side % side - reach, k / side / side - reach};
+
+    if (s->shape != DIAGONAL && !IsNeighbor(s, 0, 0, d[0], d[1], d[2])) continue;
+    PetscCheck(g->count < STENCIL_MOST, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: points have more than %d neighbors", s->name, STENCIL_MOST);
+    for (int c = 0; c < 3; c++) g->near[g->count][c] = (signed char)d[c];
+    g->count++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Periodic: the first and the last point of each line in the first direction are neighbors. */
 static PetscErrorCode Grid(Rows *r, const PetscInt m[3], const Stencil *s, PetscBool periodic)
 {
-  const PetscInt side = 2 * s->reach + 1;
-  PetscInt(*near)[3], count = 0; /* neighbors somewhere on the grid */
+  StencilGrid g;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(side * side * side, &near));
-  for (PetscInt k = 0; k < side * side * side; k++) {
-    const PetscInt d[3] = {k % side - s->reach, k / side % side - s->reach, k / side / side - s->reach};
-
-    if (s->shape != DIAGONAL && !IsNeighbor(s, 0, 0, d[0], d[1], d[2])) continue;
-    for (int c = 0; c < 3; c++) near[count][c] = d[c];
-    count++;
-  }
+  PetscCall(Neighbors(s, m, &g));
+  r->max = (PetscInt)PetscMin(StencilNonzeros(&g), PETSC_MAX_INT); /* which those of a few grids are not */
+  PetscCall(PetscMalloc1(r->max, &r->j));
   for (PetscInt row = 0; row < r->n; row++) {
     const PetscInt p = row / s->dof, x = p % m[0], y = p / m[0] % m[1], z = p / m[0] / m[1];
 
-    for (PetscInt k = 0; k < count; k++) {
-      const PetscInt dx = near[k][0], dy = near[k][1], dz = near[k][2], to = periodic ? (x + dx + s->reach * m[0]) % m[0] : x + dx;
+    for (PetscInt k = 0; k < g.count; k++) {
+      const PetscInt dx = g.near[k][0], dy = g.near[k][1], dz = g.near[k][2], to = periodic ? (x + dx + s->reach * m[0]) % m[0] : x + dx;
 
       if (to < 0 || to >= m[0] || y + dy < 0 || y + dy >= m[1] || z + dz < 0 || z + dz >= m[2]) continue;
       if (s->shape == DIAGONAL && !IsNeighbor(s, x, y, dx, dy, dz)) continue;
@@ -176,7 +192,6 @@ static PetscErrorCode Grid(Rows *r, const PetscInt m[3], const Stencil *s, Petsc
     if (periodic) PetscCall(EndRow(r, row));
     else r->i[row + 1] = r->nz; /* ascending already */
   }
-  PetscCall(PetscFree(near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,6 +242,17 @@ static PetscErrorCode GridSize(const Stencil *s, const char *size, PetscInt n, P
     while (s->dof * (k + 1) * (k + 1) * (s->dim == 3 ? k + 1 : 1) <= n) k++;
     for (PetscInt d = 0; d < s->dim; d++) m[d] = n ? k : 0;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of such a grid, of which some may be added. */
+static PetscErrorCode GridRows(const char *name, const PetscInt m[3], PetscInt dof, PetscInt *rows)
+{
+  const PetscReal all = (PetscReal)m[0] * (PetscReal)m[1] * (PetscReal)m[2] * (PetscReal)dof;
+
+  PetscFunctionBegin;
+  PetscCheck(all < PETSC_MAX_INT - 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: more than %" PetscInt_FMT " rows", name, PETSC_MAX_INT - 2);
+  *rows = m[0] * m[1] * m[2] * dof;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -645,6 +671,22 @@ PetscErrorCode GenerateUnknowns(const char *name, PetscInt *dof)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GenerateStencil(const char *name, PetscInt n, StencilGrid *g)
+{
+  Name     p;
+  PetscInt m[3];
+
+  PetscFunctionBegin;
+  PetscCall(Parse(name, &p));
+  PetscCall(PetscMemzero(g, sizeof(*g)));
+  if (!p.stencil || p.suffix != ITSELF || p.stencil->shape == DIAGONAL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GridSize(p.stencil, p.size, n, m));
+  PetscCall(Neighbors(p.stencil, m, g));
+  PetscCheck(StencilRows(g) < INT_MAX && StencilNonzeros(g) <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s: %lld rows with %lld nonzeros, more than an index of 32 bits counts", name, (long long)StencilRows(g), (long long)StencilNonzeros(g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Mat *A)
 {
   Rows         r = {n, 0, 0, NULL, NULL};
@@ -656,7 +698,7 @@ PetscErrorCode GenerateMatrix(const char *name, PetscInt n, PetscRandom rand, Ma
   PetscCall(Parse(name, &p));
   if (p.stencil) {
     PetscCall(GridSize(p.stencil, p.size, n, m));
-    r.n = m[0] * m[1] * m[2] * p.stencil->dof;
+    PetscCall(GridRows(name, m, p.stencil->dof, &r.n));
     PetscCall(PetscCalloc1(r.n + 1, &r.i));
     PetscCall(Grid(&r, m, p.stencil, (PetscBool)(p.suffix == PERIODIC)));
   } else {

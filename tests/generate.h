@@ -5,6 +5,7 @@
 #define SYNCILU_GENERATE_H
 
 #include <petscmat.h>
+#include "stencil.h"
 
 /*
    Names without a grid: diagonal, bidiagonal, tridiagonal, arrow, arrowup, denserow, densecolumn, random (8
@@ -34,6 +35,11 @@ extern PetscErrorCode GenerateMatrix(const char *, PetscInt, PetscRandom, Mat *)
 extern PetscErrorCode GenerateClass(const char *, const char **);
 /* The unknowns a point of a grid of that name; 1 if it has none. */
 extern PetscErrorCode GenerateUnknowns(const char *, PetscInt *);
+/*
+   The grid of a name of which each row can be made by itself, in natural order; else its count is 0. Its rows
+   have the columns that GenerateMatrix() makes, and other values.
+*/
+extern PetscErrorCode GenerateStencil(const char *, PetscInt, StencilGrid *);
 /*
    Gives an assembled matrix new random values of the same kind: those beside the diagonal are in the disc of
    radius 1, rows and columns are diagonally dominant.
