@@ -132,10 +132,8 @@ static PetscErrorCode ShellSetUp(PC pc)
   PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The matrix is not on the device");
   first = (PetscBool)!s->handle;
   if (first) PetscCall(ShellCreate(s, n, i, j, (PetscInt)info.nz_used));
-  if (s->unknowns) {
-    PetscCall(BSRConvert(&s->bsr, i, j, a, PETSC_FALSE));
-    PetscCall(BSRCopy(&s->bsr));
-  } else PetscCall(CSRCopy(&s->csr, a));
+  if (s->unknowns) PetscCall(BSRConvert(&s->bsr, i, j, a));
+  else PetscCall(CSRCopy(&s->csr, a));
   if (first && s->unknowns) {
     PetscCall(BSRAnalyzeFactor(&s->bsr));
     PetscCall(BSRAnalyzeSolves(&s->bsr));

@@ -36,11 +36,10 @@ PetscErrorCode BSRCreate(BSR *s, cusparseHandle_t handle, cusparseSolvePolicy_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BSRConvert(BSR *s, const int *i, const int *j, const double *a, PetscBool factor)
+PetscErrorCode BSRConvert(BSR *s, const int *i, const int *j, const double *a)
 {
   PetscFunctionBegin;
-  if (!factor && !s->a) PetscCallCUDA(cudaMalloc((void **)&s->a, sizeof(double) * (size_t)s->nnzb * s->bs * s->bs));
-  PetscCallCUSPARSE(cusparseDcsr2bsr(s->handle, rows, s->n, s->n, s->matrix, a, i, j, s->bs, s->matrix, factor ? s->factor : s->a, s->i, s->j));
+  PetscCallCUSPARSE(cusparseDcsr2bsr(s->handle, rows, s->n, s->n, s->matrix, a, i, j, s->bs, s->matrix, s->factor, s->i, s->j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,6 +50,7 @@ PetscErrorCode BSRAnalyzeFactor(BSR *s)
   PetscFunctionBegin;
   PetscCallCUSPARSE(cusparseCreateBsrilu02Info(&s->ilu));
   PetscCallCUSPARSE(cusparseDbsrilu02_bufferSize(s->handle, rows, s->nb, s->nnzb, s->matrix, s->factor, s->i, s->j, s->bs, s->ilu, &size));
+  PetscCheck(size >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "The size of bsrilu02's buffer is %d", size);
   PetscCallCUDA(cudaMalloc(&s->buffer[2], (size_t)PetscMax(size, 1)));
   PetscCallCUSPARSE(cusparseDbsrilu02_analysis(s->handle, rows, s->nb, s->nnzb, s->matrix, s->factor, s->i, s->j, s->bs, s->ilu, s->policy, s->buffer[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,20 +66,11 @@ PetscErrorCode BSRAnalyzeSolves(BSR *s)
 
     PetscCallCUSPARSE(cusparseCreateBsrsv2Info(&s->solve[k]));
     PetscCallCUSPARSE(cusparseDbsrsv2_bufferSize(s->handle, rows, op, s->nb, s->nnzb, s->triangle[k], s->factor, s->i, s->j, s->bs, s->solve[k], &size));
+    PetscCheck(size >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "The size of bsrsv2's buffer is %d", size);
     PetscCallCUDA(cudaMalloc(&s->buffer[k], (size_t)PetscMax(size, 1)));
     PetscCallCUSPARSE(
       cusparseDbsrsv2_analysis(s->handle, rows, op, s->nb, s->nnzb, s->triangle[k], s->factor, s->i, s->j, s->bs, s->solve[k], s->policy, s->buffer[k]));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode BSRCopy(BSR *s)
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCallCUSPARSE(cusparseGetStream(s->handle, &stream));
-  PetscCallCUDA(cudaMemcpyAsync(s->factor, s->a, sizeof(double) * (size_t)s->nnzb * s->bs * s->bs, cudaMemcpyDeviceToDevice, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,7 +106,6 @@ PetscErrorCode BSRDestroy(BSR *s)
   for (int k = 0; k < 3; k++) (void)cudaFree(s->buffer[k]);
   (void)cudaFree(s->i);
   (void)cudaFree(s->j);
-  (void)cudaFree(s->a);
   (void)cudaFree(s->factor);
   (void)cudaGetLastError(); /* what failed here failed before, and was reported */
   PetscCall(PetscMemzero(s, sizeof(*s)));

@@ -15,19 +15,17 @@ typedef struct {
   bsrilu02Info_t        ilu;
   bsrsv2Info_t          solve[2]; /* of L and of U */
   int                  *i, *j;
-  double               *a, *factor;
+  double               *factor; /* the values of the matrix before the factorization, which works in place */
   void                 *buffer[3];
 } BSR;
 
 /* The pattern in blocks of the pattern in CSR, and room for values. */
 extern PetscErrorCode BSRCreate(BSR *, cusparseHandle_t, cusparseSolvePolicy_t, int n, int bs, const int *i, const int *j);
-/* Values in CSR, as the matrix (else as the factor) in blocks. */
-extern PetscErrorCode BSRConvert(BSR *, const int *i, const int *j, const double *a, PetscBool factor);
+/* Values in CSR, of a matrix before each factorization, or of a factor. */
+extern PetscErrorCode BSRConvert(BSR *, const int *i, const int *j, const double *a);
 /* Symbolic phases: each once before what it is for. */
 extern PetscErrorCode BSRAnalyzeFactor(BSR *);
 extern PetscErrorCode BSRAnalyzeSolves(BSR *);
-/* The factorization works in place: the matrix is to be copied before each. */
-extern PetscErrorCode BSRCopy(BSR *);
 extern PetscErrorCode BSRFactor(BSR *);
 /* Both triangular solves; y has room for what is between them. */
 extern PetscErrorCode BSRSolve(BSR *, const double *b, double *y, double *x);

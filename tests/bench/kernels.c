@@ -17,8 +17,9 @@ Each time stands beside its bound, each result is checked.\n\
   -sweeps n           of parilu, which is compared with the reference of as many\n\
   -icc                incomplete Cholesky factorization of A + A^T, beside ILU of the same and csric02\n\
   -cusparse false     without cuSPARSE\n\
-  -brief              neither transposed solves nor several right-hand sides, cuSPARSE with levels alone and an analysis once, and results are compared with cuSPARSE's instead of those of the\n\
-                      serial reference, which takes most of the time; no levels, no orderings, no -icc\n\
+  -brief              neither transposed solves nor several right-hand sides, cuSPARSE with levels alone and an analysis once, and solutions\n\
+                      are compared with cuSPARSE's instead of those of the serial reference, which takes most of the time; no levels, no\n\
+                      orderings, no -icc; rows of grids are made on the device\n\
   -view               what each engine says of itself\n\
   -turns file         several benches with the same file take turns: one measures while others generate matrices\n\
                       and factor them on the host, which takes most of the time\n\
@@ -253,6 +254,19 @@ static PetscErrorCode Turn(const Bench *bench, PetscBool mine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* After a kernel's fault nothing runs on the device, and PETSc does not end. */
+static PetscErrorCode End(Bench *bench, const Result *res)
+{
+  PetscInt failures;
+
+  PetscFunctionBegin;
+  PetscCall(ReportResult(bench, res));
+  PetscCall(BenchFailuresEnd(&bench->failures, &failures));
+  PetscCall(BenchJSONClose(&bench->json));
+  fflush(stdout);
+  _exit(FAULT);
+}
+
 static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, Result *res)
 {
   Subject   s;
@@ -265,7 +279,7 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
   BenchTry(SubjectCreate(bench, name, file, &s), why, sizeof(why), &failed);
   if (!failed && !s.unfit[0]) {
     PetscCall(Turn(bench, PETSC_TRUE));
-    BenchTry(SubjectUpload(bench, &s), why, sizeof(why), &failed);
+    BenchTry(SubjectUpload(&s), why, sizeof(why), &failed);
   }
   if (failed || s.unfit[0]) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: skipped: %s\n", name, failed ? why : s.unfit));
@@ -299,14 +313,15 @@ static PetscErrorCode RunMatrix(Bench *bench, const char *name, PetscBool file, 
     if (!s.c.ref) PetscCall(PetscArraycpy(res->levels, s.levels, 2)); /* those that the engine says */
     PetscCall(ReportRow(bench, res, row, PETSC_TRUE));
   }
+  for (int k = 0; BaselineName(k); k++) RowInitialize(&res->theirs[k], BaselineName(k));
   for (int k = 0; BaselineName(k); k++) {
     Row *row = &res->theirs[k];
 
-    RowInitialize(row, BaselineName(k));
-    if (!BaselineRuns(bench, s.block, k)) continue;
+    if (!BaselineRuns(bench, s.c.csr.nnz, s.block, k)) continue;
     BenchProgress("%s: %s", s.name, row->name);
     PetscCall(MeasureBaseline(bench, k, &s, row));
     PetscCall(ReportRow(bench, res, row, PETSC_FALSE));
+    if (row->failed && cudaDeviceSynchronize() != cudaSuccess) PetscCall(End(bench, res));
   }
   PetscCall(ReportResult(bench, res));
   BenchTry(SubjectDestroy(&s), why, sizeof(why), &failed);

@@ -23,7 +23,8 @@ enum {
   STRATEGY_ROWS = 64,
   BASELINE_ROWS = 20,
   MATRICES      = 256,
-  WHY           = 600
+  WHY           = 600,
+  FAULT         = 3 /* exit status where a kernel of cuSPARSE's has ended in a fault */
 };
 
 typedef enum {
@@ -74,7 +75,7 @@ typedef struct {
   Strategy         strategy[STRATEGY_ROWS];
   PetscInt         levels; /* of fill */
   PetscBool        cusparse, view;
-  PetscBool        brief;        /* no transposed solves, one right-hand side, compared with cuSPARSE's results */
+  PetscBool        brief;        /* no transposed solves, one right-hand side, against cuSPARSE's solution */
   PetscBool        icc;          /* incomplete Cholesky factorization, beside ILU of the same symmetric matrices */
   char             ordering[16]; /* natural or bmc */
   cudaStream_t     stream;
@@ -88,18 +89,22 @@ typedef struct {
 
 /* A matrix on the host and on the device, the reference's factor of it and its solutions. */
 typedef struct {
-  char       name[64];
-  char       unfit[160]; /* why it is left out; empty if it is not */
-  Mat        A;
-  Case       c;
-  PetscInt   levels[2];
-  PetscInt   columns; /* right-hand sides at a time at most */
-  PetscInt   block;   /* rows of a block of cuSPARSE's functions for such; 1: there are none */
-  SyncILUCSR device;
-  double    *other;        /* other values in the same pattern, on the device */
-  double    *factor;       /* the reference's factor in the pattern of the matrix, on the device; NULL with levels of fill */
-  double    *db, *dx, *dy; /* right-hand sides, solutions, what is between L and U */
-  double    *copy;         /* room on the host for a vector or the values */
+  char        name[64];
+  char        unfit[160]; /* why it is left out; empty if it is not */
+  Mat         A;          /* NULL: its rows are those of the grid, on the device alone */
+  StencilGrid grid;
+  Case        c;
+  PetscInt    levels[2];
+  PetscInt    columns; /* right-hand sides at a time at most */
+  PetscInt    block;   /* rows of a block of cuSPARSE's functions for such; 1: there are none */
+  SyncILUCSR  device;
+  double     *other;        /* other values in the same pattern, on the device; NULL in brief */
+  double     *factor;       /* the factor in the pattern of the matrix, on the device, or NULL */
+  double     *db, *dx, *dy; /* right-hand sides, solutions, what is between L and U */
+  double     *copy;         /* room on the host for a vector or the values; NULL in brief */
+  double     *want;         /* in brief, on the device: our first solution, which others are to be */
+  double     *largest;      /* two numbers on the device */
+  void       *blocks;       /* of cusparse.c: in brief, a factor that later rows solve with */
 } Subject;
 
 /* All results of one matrix. */
@@ -113,11 +118,11 @@ typedef struct {
 
 /* subject.c: Create on the host, then Upload to the device */
 extern PetscErrorCode SubjectCreate(const Bench *, const char *name, PetscBool file, Subject *);
-extern PetscErrorCode SubjectUpload(const Bench *, Subject *);
+extern PetscErrorCode SubjectUpload(Subject *);
 extern PetscErrorCode SubjectDestroy(Subject *);
 /* The least time: bytes that must move at the speed of a copy, or levels one after another. */
 extern double SubjectBound(const Bench *, const Subject *, Phase);
-/* The error of the solutions in dx, which are overwritten. */
+/* The error of the solutions in dx, which are overwritten; NaN where these are what others are to be. */
 extern PetscErrorCode SubjectCheck(Subject *, Phase, double *error);
 
 /* clocks.c */
@@ -134,11 +139,11 @@ extern PetscErrorCode CopyBandwidth(Bench *);
 /* Each measures all it can; what fails is noted in the row. */
 extern PetscErrorCode MeasureOurs(const Bench *, const Strategy *, Subject *, Row *);
 extern PetscErrorCode MeasureBaseline(const Bench *, int, Subject *, Row *);
-/* In the place of the serial reference: the factor by csrilu02, and the solution by SpSV. */
-extern PetscErrorCode BaselineRefer(const Bench *, Subject *);
+/* What they have left in blocks. */
+extern PetscErrorCode BaselineFree(Subject *);
 /* The name of a row of cuSPARSE's, NULL behind the last; and whether it is measured. */
 extern const char *BaselineName(int);
-extern PetscBool   BaselineRuns(const Bench *, PetscInt block, int);
+extern PetscBool   BaselineRuns(const Bench *, PetscInt nnz, PetscInt block, int);
 
 /* report.c */
 extern void           RowInitialize(Row *, const char *);

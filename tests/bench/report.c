@@ -115,6 +115,11 @@ PetscErrorCode ReportRow(Bench *bench, const Result *res, const Row *row, PetscB
 
       PetscCall(PetscSNPrintf(why, sizeof(why), "%s is off by %.1e", PhaseNames[p], row->error[p]));
       PetscCall(BenchFail(&bench->failures, res->name, row->name, why));
+    } else if (bench->brief) {
+      char why[64];
+
+      PetscCall(PetscSNPrintf(why, sizeof(why), "%s differs from ours by %.1e", PhaseNames[p], row->error[p]));
+      PetscCall(BenchFail(&bench->failures, res->name, row->name, why));
     } else PetscCall(PetscPrintf(PETSC_COMM_SELF, "note: %s of %s on %s is off by %.1e\n", PhaseNames[p], row->name, res->name, row->error[p]));
   }
   PetscCall(WriteJSON(bench, res, row, ours ? "syncilu" : "cusparse"));
@@ -155,7 +160,7 @@ PetscErrorCode ReportResult(const Bench *bench, const Result *res)
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   for (PetscInt s = 0; s < bench->nstrategies; s++) PetscCall(PrintRow(bench, res, &res->ours[s]));
   for (int c = 0; BaselineName(c); c++) {
-    if (BaselineRuns(bench, res->block, c)) PetscCall(PrintRow(bench, res, &res->theirs[c]));
+    if (BaselineRuns(bench, res->nnz, res->block, c)) PetscCall(PrintRow(bench, res, &res->theirs[c]));
   }
   fflush(stdout);
   PetscFunctionReturn(PETSC_SUCCESS);

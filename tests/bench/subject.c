@@ -4,10 +4,12 @@
 #include "kernels.h"
 #if defined(BENCH_KERNELS)
   #include "mesh.h"
+  #include "on_device.h"
   #include "../generate.h"
   #include "../gpu.h"
   #include "../load.h"
   #include "host/host.h"
+  #include "../../kernels/order.h"
 
 /*
    Column r of the right-hand sides is the first one times 2^-r. So the reference's solution of the first one
@@ -38,21 +40,73 @@ static PetscErrorCode UploadFactor(Subject *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows of a grid, and a right-hand side. */
+static PetscErrorCode MakeOnDevice(Subject *s)
+{
+  const size_t n = (size_t)s->c.n, nnz = (size_t)s->c.csr.nnz;
+  size_t       bytes = 0;
+  int         *begin, *column, total;
+  double      *value;
+  void        *work;
+
+  PetscFunctionBegin;
+  s->device     = s->c.csr;
+  s->device.mem = PETSC_MEMTYPE_DEVICE;
+  PetscCall(Upload(NULL, sizeof(int) * (n + 1), &begin));
+  s->device.i = begin;
+  PetscCall(Upload(NULL, sizeof(int) * nnz, &column));
+  s->device.j = column;
+  PetscCall(Upload(NULL, sizeof(double) * nnz, &value));
+  s->device.a = value;
+  PetscCallCUDA(OnDeviceLengths(&s->grid, begin));
+  PetscCallCUDA(SyncILUKernelOffsets(NULL, &bytes, (int)n, begin, NULL));
+  PetscCall(Upload(NULL, bytes, &work));
+  PetscCallCUDA(SyncILUKernelOffsets(work, &bytes, (int)n, begin, NULL));
+  PetscCallCUDA(cudaMemcpy(&total, begin + n, sizeof(total), cudaMemcpyDeviceToHost));
+  PetscCallCUDA(cudaFree(work));
+  PetscCheck(total == s->device.nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %d nonzeros instead of %" PetscInt_FMT, s->name, total, s->device.nnz);
+  PetscCallCUDA(OnDeviceFill(&s->grid, begin, column, value));
+  PetscCall(Upload(NULL, sizeof(double) * n, &s->db));
+  PetscCallCUDA(OnDeviceRandom((int)n, s->db));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In brief: one right-hand side, and no results yet. */
+static PetscErrorCode UploadBrief(Subject *s)
+{
+  const size_t bytes = sizeof(double) * (size_t)s->c.n;
+
+  PetscFunctionBegin;
+  if (s->A) {
+    PetscCall(CSRUpload(&s->c.csr, &s->device));
+    PetscCall(Upload(s->c.b, bytes, &s->db));
+  } else PetscCall(MakeOnDevice(s));
+  PetscCall(Upload(NULL, bytes, &s->dx));
+  PetscCall(Upload(NULL, bytes, &s->dy));
+  PetscCall(Upload(NULL, 2 * sizeof(double), &s->largest));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Arrays on the device, which are computed from the matrix and its factor. */
-PetscErrorCode SubjectUpload(const Bench *bench, Subject *s)
+PetscErrorCode SubjectUpload(Subject *s)
 {
   const Case  *c = &s->c;
   const size_t n = (size_t)c->n, nnz = (size_t)c->csr.nnz;
   double      *v = s->copy;
 
   PetscFunctionBegin;
+  if (!c->ref) {
+    PetscCall(UploadBrief(s));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(CSRUpload(&c->csr, &s->device));
   /* smaller beside the diagonal: what was dominant stays so */
   for (PetscInt i = 0; i < c->n; i++) {
     for (PetscInt k = c->csr.i[i]; k < c->csr.i[i + 1]; k++) v[k] = c->csr.a[k] * (c->csr.j[k] == i ? 1.0 : 0.9);
   }
   PetscCall(Upload(v, sizeof(double) * nnz, &s->other));
-  if (c->ref) PetscCall(UploadFactor(s));
+  PetscCall(UploadFactor(s));
   PetscCall(Upload(NULL, sizeof(double) * n * (size_t)s->columns, &s->db));
   PetscCall(Upload(NULL, sizeof(double) * n * (size_t)s->columns, &s->dx));
   PetscCall(Upload(NULL, sizeof(double) * n * (size_t)s->columns, &s->dy));
@@ -60,7 +114,6 @@ PetscErrorCode SubjectUpload(const Bench *bench, Subject *s)
     for (PetscInt i = 0; i < c->n; i++) v[i] = Scale(r) * c->b[i];
     PetscCallCUDA(cudaMemcpy(s->db + (size_t)r * n, v, sizeof(double) * n, cudaMemcpyHostToDevice));
   }
-  if (!c->ref) PetscCall(BaselineRefer(bench, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,17 +155,37 @@ static PetscErrorCode Generate(const char *name, PetscRandom rand, Mat *A, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A case without the serial reference, which takes most of the time: cuSPARSE is to give a factor and a solution. */
-static PetscErrorCode CaseBrief(Mat A, PetscRandom rand, Case *c)
+/* The grid of a name whose rows the device can make; its count is 0 if it is none. */
+static PetscErrorCode FindGrid(const char *name, StencilGrid *g)
+{
+  MeshProblem problem;
+  PetscInt    n;
+
+  PetscFunctionBegin;
+  PetscCall(MeshParse(name, &problem, &n));
+  if (problem == MESH_PROBLEMS) PetscCall(GenerateStencil(name, 100000, g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A case without the serial reference, which takes most of the time: cuSPARSE is to give a factor and a solution.
+   Rows of a grid are left to the device.
+*/
+static PetscErrorCode CaseBrief(Mat A, const StencilGrid *g, PetscRandom rand, Case *c)
 {
   PetscBool done;
 
   PetscFunctionBegin;
   c->A = A;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &c->csr.n, &c->csr.i, &c->csr.j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No access to the rows");
-  PetscCall(MatSeqAIJGetArrayRead(A, &c->csr.a));
-  c->csr.nnz       = c->csr.i[c->csr.n];
+  if (A) {
+    PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &c->csr.n, &c->csr.i, &c->csr.j, &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No access to the rows");
+    PetscCall(MatSeqAIJGetArrayRead(A, &c->csr.a));
+    c->csr.nnz = c->csr.i[c->csr.n];
+  } else {
+    c->csr.n   = (PetscInt)StencilRows(g);
+    c->csr.nnz = (PetscInt)StencilNonzeros(g);
+  }
   c->n             = c->csr.n;
   c->nl            = c->csr.nnz - c->n; /* with those of U */
   c->piv.shift     = MAT_SHIFT_NONE;
@@ -122,7 +195,8 @@ static PetscErrorCode CaseBrief(Mat A, PetscRandom rand, Case *c)
   c->ld            = c->n;
   c->sweeps        = -1;
   c->block         = 1;
-  PetscCall(PetscCalloc3(c->n, &c->b, c->n, &c->x[0], 0, &c->x[1]));
+  if (!A) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc3(c->n, &c->b, 0, &c->x[0], 0, &c->x[1]));
   for (PetscInt i = 0; i < c->n; i++) PetscCall(PetscRandomGetValue(rand, &c->b[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,20 +217,22 @@ PetscErrorCode SubjectCreate(const Bench *bench, const char *name, PetscBool fil
     PetscCall(MatGetBlockSize(s->A, &s->block));
   } else {
     PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
-    PetscCall(Generate(name, rand, &s->A, &s->block));
+    if (bench->brief) PetscCall(FindGrid(name, &s->grid));
+    if (s->grid.count) s->block = s->grid.dof;
+    else PetscCall(Generate(name, rand, &s->A, &s->block));
   }
   s->columns = bench->brief ? 1 : COLUMNS;
   if (bench->icc) PetscCall(GenerateSum(s->A));
-  PetscCall(HasDiagonal(s->A, &diagonal));
+  if (s->A) PetscCall(HasDiagonal(s->A, &diagonal));
+  else diagonal = PETSC_TRUE;
   if (!diagonal) {
     PetscCall(PetscStrncpy(s->unfit, "diagonal entries are missing", sizeof(s->unfit)));
     PetscCall(PetscRandomDestroy(&rand));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (bench->brief) {
-    PetscCall(CaseBrief(s->A, rand, &s->c));
+    PetscCall(CaseBrief(s->A, &s->grid, rand, &s->c));
     PetscCall(PetscRandomDestroy(&rand));
-    PetscCall(PetscMalloc1(PetscMax(s->c.n, s->c.csr.nnz), &s->copy));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   BenchProgress("%s: serial reference", s->name);
@@ -180,6 +256,7 @@ PetscErrorCode SubjectDestroy(Subject *s)
   if (s->c.A) PetscCall(CaseDestroy(&s->c));
   PetscCall(MatDestroy(&s->A));
   PetscCall(PetscFree(s->copy));
+  PetscCall(BaselineFree(s));
   (void)cudaFree((void *)s->device.i);
   (void)cudaFree((void *)s->device.j);
   (void)cudaFree((void *)s->device.a);
@@ -188,6 +265,8 @@ PetscErrorCode SubjectDestroy(Subject *s)
   (void)cudaFree(s->db);
   (void)cudaFree(s->dx);
   (void)cudaFree(s->dy);
+  (void)cudaFree(s->want);
+  (void)cudaFree(s->largest);
   (void)cudaGetLastError(); /* what failed here failed before, and was reported */
   PetscCall(PetscMemzero(s, sizeof(*s)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -223,6 +302,26 @@ double SubjectBound(const Bench *bench, const Subject *s, Phase phase)
   return PetscMax(bytes / bench->bandwidth, levels * HOP);
 }
 
+/* The same against the first solution that there was. */
+static PetscErrorCode CheckBrief(Subject *s, double *error)
+{
+  const size_t bytes = sizeof(double) * (size_t)s->c.n;
+  double       largest[2];
+
+  PetscFunctionBegin;
+  *error = NAN;
+  if (s->want) {
+    PetscCallCUDA(cudaMemset(s->largest, 0, sizeof(largest)));
+    PetscCallCUDA(OnDeviceCompare((int)s->c.n, s->dx, s->want, s->largest));
+    PetscCallCUDA(cudaMemcpy(largest, s->largest, sizeof(largest), cudaMemcpyDeviceToHost));
+    *error = isnan(largest[0]) ? INFINITY : largest[1] > 0 ? largest[0] / largest[1] : largest[0];
+  } else {
+    PetscCall(Upload(NULL, bytes, &s->want));
+    PetscCallCUDA(cudaMemcpy(s->want, s->dx, bytes, cudaMemcpyDeviceToDevice));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SubjectCheck(Subject *s, Phase phase, double *error)
 {
   const size_t   n      = (size_t)s->c.n;
@@ -232,15 +331,18 @@ PetscErrorCode SubjectCheck(Subject *s, Phase phase, double *error)
 
   PetscFunctionBegin;
   PetscCallCUDA(cudaDeviceSynchronize());
-  PetscCallCUDA(cudaMemcpy(s->copy, s->dx + (size_t)column * n, sizeof(double) * n, cudaMemcpyDeviceToHost));
-  for (size_t i = 0; i < n; i++) {
-    const double d = fabs(s->copy[i] - scale * x[i]);
+  if (!s->c.ref) PetscCall(CheckBrief(s, error));
+  else {
+    PetscCallCUDA(cudaMemcpy(s->copy, s->dx + (size_t)column * n, sizeof(double) * n, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < n; i++) {
+      const double d = fabs(s->copy[i] - scale * x[i]);
 
-    max = PetscMax(max, fabs(scale * x[i]));
-    if (!(d <= diff)) diff = d; /* keeps a NaN, then finds it below */
-    if (isnan(diff)) break;
+      max = PetscMax(max, fabs(scale * x[i]));
+      if (!(d <= diff)) diff = d; /* keeps a NaN, then finds it below */
+      if (isnan(diff)) break;
+    }
+    *error = isnan(diff) ? INFINITY : max > 0 ? diff / max : diff;
   }
-  *error = isnan(diff) ? INFINITY : max > 0 ? diff / max : diff;
   /* what follows must not find this result in place of its own */
   PetscCallCUDA(cudaMemset(s->dx, 0xff, sizeof(double) * n * (size_t)s->columns));
   PetscCallCUDA(cudaDeviceSynchronize()); /* PETSc's stream does not wait for the default stream */
