@@ -722,7 +722,8 @@ cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, c
   if (m.entries == 2) return launch<2, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
   if (m.entries == 4) return launch<4, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
   if (m.entries == 3) return launch<3, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
-  if (m.entries == 7) return launch<7, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
+  if (m.entries == 7 && m.one.lines <= 16 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<7, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
+  if (m.entries == 7) return launch<7, WHAT, R, 6, 1, MOST>(m, s, judge, fits, stream);
   if (m.one.lines <= 32 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5, 1, MOST>(m, s, judge, fits, stream);
   return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6, 1, MOST>(m, s, judge, fits, stream);
 }

@@ -32,10 +32,11 @@ extern "C" {
 /* The entries of a row that there are kernels for, at or above so many; with so many lines beside a tile, and in all. */
 SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int lines, int cells)
 {
-  if (cells > SYNCILU_STRUCT_FEW) return SYNCILU_STRUCT_MOST;
-  if (lines <= 4 && entries <= 4) return entries <= 2 ? 2 : 4;
-  if (lines <= 16 && entries <= 7) return entries <= 3 ? 3 : 7;
-  return SYNCILU_STRUCT_MOST;
+  const int few = cells <= SYNCILU_STRUCT_FEW;
+
+  if (few && lines <= 4 && entries <= 4) return entries <= 2 ? 2 : 4;
+  if (few && lines <= 16 && entries <= 3) return 3;
+  return entries <= 7 ? 7 : SYNCILU_STRUCT_MOST;
 }
 
 /* Most tiles of a team, entries of its rows, and lines of it and beside it. */

@@ -42,7 +42,7 @@
 /* Grids whose sizes leave tiles incomplete in every direction, some with hardly any points in one. */
 #define GRIDS "7pt:9x6x7 7pt:33x1x5 7pt:2x3x50 7pt:1x7x9 5pt:13x7 5pt:100x3 15pt:7x5x9 15pt:4x4x4"
 /* More stencils: with two or three near reference rows, far reaching, with holes. */
-#define STENCILS "27pt:6x5x4 27pt:37x29x1 25pt:11x10x12 triangles:19x23"
+#define STENCILS "27pt:6x5x4 27pt:37x29x1 25pt:11x10x12 star13:9x11x10 triangles:19x23"
 /* In the second one each row depends on the one before it in blocks of 2, 4 and 6 rows too. */
 #define POINTS "elasticity:6x5x4 elasticity:8x3x3"
 
