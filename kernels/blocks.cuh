@@ -14,6 +14,12 @@ namespace syncilu
 
 constexpr int MOST = SYNCILU_BLOCKS_MOST;
 
+/* Numbers side by side, loaded and stored in pairs. */
+template <typename V, int R>
+struct alignas(R > 1 ? 2 * sizeof(V) : sizeof(V)) Numbers {
+  V r[R];
+};
+
 __device__ __forceinline__ int rows_of(const SyncILUBlock &d)
 {
   return d.shape & (SYNCILU_BLOCKS_SHAPE - 1);

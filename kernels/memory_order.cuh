@@ -49,6 +49,11 @@ __device__ __forceinline__ void store_relaxed(double *p, double v)
   asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
 }
 
+__device__ __forceinline__ void store_relaxed_pair(double *p, double v, double w)
+{
+  asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v), "d"(w) : "memory");
+}
+
 __device__ __forceinline__ void store_relaxed(int *p, int v)
 {
   asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");

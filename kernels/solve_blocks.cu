@@ -11,8 +11,8 @@ using namespace syncilu;
 namespace
 {
 
-__global__ void rows_kernel(SyncILUDeviceTriangle t, int blocks, const int *__restrict__ begin, bool down, SyncILUBlock *__restrict__ block,
-                            SyncILUBlockRow *__restrict__ row, int *__restrict__ outers, int *__restrict__ inners)
+__global__ void rows_kernel(SyncILUDeviceTriangle t, int blocks, const int *__restrict__ begin, bool                    down, SyncILUBlock *__restrict__ block,
+                            SyncILUBlockRow *__restrict__ row, int *__restrict__ outers, int *__restrict__ inners, int *padded)
 {
   const long long b    = global_thread() / 32;
   const int       lane = threadIdx.x & 31;
@@ -34,7 +34,9 @@ __global__ void rows_kernel(SyncILUDeviceTriangle t, int blocks, const int *__re
   row[b * MOST + lane] = r;
   d.shape += SYNCILU_BLOCKS_SHAPE * __reduce_max_sync(FULL, r.outer);
   const int outer = __reduce_add_sync(FULL, r.outer), inner = __reduce_add_sync(FULL, __popc(r.inner));
+  const int fours = __reduce_add_sync(FULL, (__popc(r.inner) + SYNCILU_BLOCKS_FOUR - 1) / SYNCILU_BLOCKS_FOUR);
   if (lane) return;
+  if (fours * SYNCILU_BLOCKS_FOUR > load_stale(padded)) atomicMax(padded, fours * SYNCILU_BLOCKS_FOUR);
   block[b]  = d;
   outers[b] = outer;
   inners[b] = inner;
@@ -380,17 +382,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT) 
   if (mine) where.publish(s, m.n, 0, i, to, &sum);
 }
 
-template <typename V>
-cudaError_t launch_collected(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
-{
-  const size_t   shared = (size_t)m.most.needs * (SYNCILU_BLOCK_SOLVE / 32) * sizeof(V);
-  const unsigned grid   = blocks_of((Ticket)m.blocks);
-
-  if (m.down) collected_kernel<V, true><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
-  else collected_kernel<V, false><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
-  return cudaGetLastError();
-}
-
 /* What a warp takes of shared memory where entries are copied there too. */
 template <typename V>
 __host__ __device__ __forceinline__ int copied_numbers(const SyncILUBlocksMost &most)
@@ -480,33 +471,343 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT_C
   if (mine) where.publish(s, m.n, 0, i, to, &sum);
 }
 
-template <typename V>
-cudaError_t launch_copied(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
-{
-  const size_t   shared = (size_t)copied_bytes<V>(m.most) * (SYNCILU_BLOCK_SOLVE / 32);
-  const unsigned grid   = blocks_of((Ticket)m.blocks);
+/* Inner entries and outer ones are brought to shared memory in fours for several right-hand sides. */
+constexpr int FOUR = SYNCILU_BLOCKS_FOUR;
 
-  if (m.down) copied_kernel<V, true><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
-  else copied_kernel<V, false><<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+struct alignas(16) FourColumns {
+  int c[FOUR]; /* -1: none */
+};
+
+struct alignas(8) FourLines {
+  unsigned short r[FOUR];
+};
+
+/* A row of the order in which a block is finished: its lane, fours of inner entries, and where these begin. */
+template <typename V>
+struct alignas(16) Turn {
+  V              scale;
+  unsigned char  lane, fours;
+  unsigned short begin;
+};
+
+/* What a warp has in shared memory beside inner entries. Lines are padded, against conflicts of banks. */
+template <typename V, int R>
+struct Lines {
+  Numbers<V, 2>    sum[MOST + 1][R / 2 + 1]; /* of each row; then zeros */
+  Numbers<V, FOUR> value[MOST];              /* outer entries of each row */
+  FourColumns      column[MOST];
+  Turn<V>          turn[MOST];
+};
+
+/* The same with room for so many inner entries, a multiple of 8: values, then lines of sum[] as Numbers count. */
+template <typename V, int R>
+__host__ __device__ __forceinline__ int lines_bytes(int inner)
+{
+  return (int)sizeof(Lines<V, R>) + inner * (int)(sizeof(V) + sizeof(unsigned short));
+}
+
+/* Where a lane finds its two of the R right-hand sides of a row. */
+template <typename V, int R>
+struct InLines {
+  V *x; /* of the group, with the first of the two */
+
+  __device__ __forceinline__ V   *of(int position) const { return x + (size_t)position * R; }
+  __device__ __forceinline__ void load(int position, V *y) const { load_relaxed_pair(of(position), y); }
+  __device__ __forceinline__ void again(int position, V *y) const
+  {
+    if (!are_set<V, 2>(y)) load(position, y);
+  }
+};
+
+/* Whether all lanes of the warp have what they need, with one comparison: nothing is greater than a sentinel. */
+template <int N>
+__device__ __forceinline__ bool all_have_pairs(const double (&y)[N][2])
+{
+  unsigned top = 0;
+
+#pragma unroll
+  for (int k = 0; k < N; k++) top = max(top, max((unsigned)__double2hiint(y[k][0]), (unsigned)__double2hiint(y[k][1])));
+  return __all_sync(FULL, top != FULL);
+}
+
+/*
+   Brings the inner entries of a block to shared memory, row by row, each row filled up to fours with zeros that
+   are for the line of zeros: to multiply costs less than to ask. Returns where those of this lane begin.
+*/
+template <typename V, int R>
+__device__ __forceinline__ int keep_fours(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, int fours, V *value,
+                                          unsigned short *line)
+{
+  const int lane = threadIdx.x & 31;
+  int       end  = fours; /* of the lanes up to this one */
+  unsigned  left = r.inner;
+  Places    inners(d.inner, lane);
+
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const int before = __shfl_up_sync(FULL, end, step);
+
+    if (lane >= step) end += before;
+  }
+  const int begin = (end - fours) * FOUR;
+  for (int k = begin; __any_sync(FULL, left != 0); k += FOUR) {
+    const bool       some = left != 0;
+    Numbers<V, FOUR> a;
+    FourLines        at;
+
+#pragma unroll
+    for (int e = 0; e < FOUR; e++, left &= left - 1) {
+      const bool     there = left != 0;
+      const unsigned from  = inners.take(there);
+
+      a.r[e]  = there ? ((const V *)m.inner)[from] : V(0);
+      at.r[e] = (unsigned short)((there ? __ffs((int)left) - 1 : MOST) * (R / 2 + 1));
+    }
+    if (some) {
+      *(Numbers<V, FOUR> *)(value + k) = a;
+      *(FourLines *)(line + k)         = at;
+    }
+  }
+  return begin;
+}
+
+/*
+   The order in which the rows of a block are finished, at most so many at a time, none of which depends on
+   another: lower lanes first. Bit k is set if the k-th row of it is the first of its time. A row depends on
+   lower lanes, so that some row can always be finished.
+*/
+template <int ROWS, typename V>
+__device__ __forceinline__ unsigned find_order(int rows, unsigned inner, const Turn<V> &own, Turn<V> *turn)
+{
+  const int lane = threadIdx.x & 31;
+  unsigned  done = rows < MOST ? FULL << rows : 0, begins = 0;
+
+  for (int k = 0; done != FULL;) {
+    const unsigned ready = __ballot_sync(FULL, !(done >> lane & 1) && !(inner & ~done));
+    const int      place = __popc(ready & ((1u << lane) - 1));
+    const bool     takes = (ready >> lane & 1) && place < ROWS;
+    const unsigned taken = __ballot_sync(FULL, takes);
+
+    if (takes) turn[k + place] = own;
+    begins |= 1u << k;
+    k += __popc(taken);
+    done |= taken;
+  }
+  return begins;
+}
+
+/*
+   The same for several right-hand sides, R of which stand side by side in x. A row has R / 2 lanes, each with
+   two right-hand sides, so that they load and publish whole lines, where a lane a row would touch a line for
+   each. Entries come to shared memory, as they stand in lanes of rows; outer ones some of each row at a time.
+
+   Then the rows of the block are finished, as many at a time as the warp has lanes for.
+
+   Progress: as above, and find_order().
+*/
+template <typename V, int R, bool DOWN>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT_LINES) lines_kernel(SyncILUDeviceBlocks m, SyncILUDeviceSolve s)
+{
+  constexpr int         LANES = R / 2, ROWS = 32 / LANES, STEPS = MOST / ROWS;
+  constexpr int         AT_ONCE = 2, POLLS = AT_ONCE * FOUR; /* steps whose numbers are asked for together */
+  typedef Numbers<V, 2> Pair;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int                                     lane = threadIdx.x & 31, pair = lane % LANES, sub = lane / LANES, groups = (s.nrhs + R - 1) / R;
+  unsigned char *const                          memory = shared + (threadIdx.x / 32) * lines_bytes<V, R>(m.padded);
+  Lines<V, R>                                  &own    = *(Lines<V, R> *)memory;
+  V *const                                      inner  = (V *)(memory + sizeof(own));
+  unsigned short *const                         line   = (unsigned short *)(inner + m.padded);
+  int                                           group;
+
+  if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
+  const Ticket t = take_ticket(s.ticket);
+  if (t >= (Ticket)m.blocks * groups) return;
+  const int             turn = split_ticket<R>(t, groups, &group), block = DOWN ? m.blocks - 1 - turn : turn;
+  const SyncILUBlock    d    = m.block[block];
+  const SyncILUBlockRow r    = m.row[(size_t)block * MOST + lane];
+  const int             rows = rows_of(d), i = row_of(d, DOWN, lane), columns = min(s.nrhs - group * R, R);
+  const bool            mine  = lane < rows;
+  const size_t          first = (size_t)group * m.n * R + 2 * pair;
+  const InLines<V, R>   where = {(V *)s.x + first};
+  V                     scale = 1, b[R];                                         /* right-hand sides of the row of this lane; or its two of each step */
+  int                   rhs = 0, w = (width_of(d) + FOUR - 1) / FOUR * FOUR - 1; /* entries of each row that are left, less one */
+  size_t                to = 0;
+  Numbers<V, FOUR>      v;
+  FourColumns           c;
+  Places                outers(d.outer, lane);
+
+  auto load = [&]() { /* the next entries of each row */
+#pragma unroll
+                      for (int k = 0; k < FOUR; k++, w--) {
+                        const bool     there = w >= 0 && w < r.outer;
+                        const unsigned place = outers.take(there);
+
+                        c.c[k] = there ? m.col[place] : -1;
+                        v.r[k] = there ? ((const V *)m.outer)[place] : V(0);
+                      }
+  };
+  bool more = w >= 0;
+  if (more) load();
+  if (mine) {
+    if (s.scale) scale = ((const V *)s.scale)[i];
+    rhs = rhs_place(s, i);
+    to  = out_place(s, i);
+  }
+  if (s.ldb) {
+    const V *from = (const V *)s.b + rhs + (size_t)group * R * s.ldb;
+
+#pragma unroll
+    for (int q = 0; q < R; q++, from += s.ldb) b[q] = mine && q < columns ? *from : V(0);
+  } else {
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+      const int from = __shfl_sync(FULL, rhs, ROWS * k + sub);
+      Pair      two  = {};
+
+      if (ROWS * k + sub < rows) two = *(const Pair *)((const V *)s.b + first + (size_t)from * R);
+      b[2 * k]     = two.r[0];
+      b[2 * k + 1] = two.r[1];
+    }
+  }
+  if (lane < LANES) own.sum[MOST][lane] = {};
+  const int      fours = (__popc(r.inner) + FOUR - 1) / FOUR, begin = keep_fours<V, R>(m, d, r, fours, inner, line);
+  const Turn<V>  row    = {scale, (unsigned char)lane, (unsigned char)fours, (unsigned short)begin};
+  const unsigned begins = find_order<ROWS>(rows, r.inner, row, own.turn);
+  if (s.ldb) {
+#pragma unroll
+    for (int q = 0; q < R; q += 2) own.sum[lane][q / 2] = {b[q], b[q + 1]};
+  } else {
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) own.sum[ROWS * k + sub][pair] = {b[2 * k], b[2 * k + 1]};
+  }
+  if (s.next) {
+    const int at = s.ldb ? i : rhs;
+    V         none;
+
+    poison(none);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+      const int next = __shfl_sync(FULL, at, ROWS * k + sub);
+
+      if (ROWS * k + sub < rows) store_relaxed_pair((V *)s.next + first + (size_t)next * R, none, none);
+    }
+  }
+  const int ancestor = DOWN ? d.first + rows - 1 + s.throttle : d.first - s.throttle;
+  wait_for_ancestor((const V *)s.x + ((ptrdiff_t)group * m.n + ancestor) * R, s.throttle > 0 && ancestor >= 0 && ancestor < m.n);
+  while (more) {
+    const unsigned some = __ballot_sync(FULL, c.c[FOUR - 1] >= 0);
+
+    own.value[lane]  = v;
+    own.column[lane] = c;
+    __syncwarp(); /* other lanes' entries are there, and the sums */
+    more = w >= 0;
+    if (more) load();
+#pragma unroll 1
+    for (int k = 0; k < STEPS; k += AT_ONCE) {
+      V   y[POLLS][2];
+      int at[POLLS];
+
+      if (!(some >> ROWS * k & FULL >> (32 - ROWS * AT_ONCE))) continue;
+#pragma unroll
+      for (int h = 0; h < AT_ONCE; h++) {
+        const FourColumns four = own.column[ROWS * (k + h) + sub];
+
+#pragma unroll
+        for (int e = 0; e < FOUR; e++) at[h * FOUR + e] = four.c[e];
+      }
+      load_needed(where, at, y);
+      while (!all_have_pairs(y)) {
+#pragma unroll
+        for (int e = 0; e < POLLS; e++) where.again(at[e], y[e]);
+      }
+#pragma unroll
+      for (int h = 0; h < AT_ONCE; h++) {
+        const Numbers<V, FOUR> four = own.value[ROWS * (k + h) + sub];
+        Pair *const            sum  = &own.sum[ROWS * (k + h) + sub][pair];
+        Pair                   x    = *sum;
+
+#pragma unroll
+        for (int e = 0; e < FOUR; e++) {
+#pragma unroll
+          for (int q = 0; q < 2; q++) x.r[q] = fma(-four.r[e], y[h * FOUR + e][q], x.r[q]);
+        }
+        *sum = x;
+      }
+    }
+    __syncwarp(); /* the next entries may take the place of these */
+  }
+  __syncwarp(); /* what other lanes have brought is there, also where there are no outer entries */
+  const Pair *const lines = &own.sum[0][pair];
+  for (unsigned left = begins; left;) {
+    const int k = __ffs((int)left) - 1 + sub;
+
+    left &= left - 1;
+    if (k < (left ? __ffs((int)left) - 1 : rows)) {
+      const Turn<V>         now = own.turn[k];
+      Pair *const           sum = &own.sum[now.lane][pair];
+      const V              *a   = inner + now.begin;
+      const unsigned short *l   = line + now.begin;
+      Pair                  x   = *sum;
+
+#pragma unroll 1
+      for (int n = now.fours; n; n--, a += FOUR, l += FOUR) {
+        const Numbers<V, FOUR> four = *(const Numbers<V, FOUR> *)a;
+        const FourLines        at   = *(const FourLines *)l;
+        Pair                   y[FOUR];
+
+#pragma unroll
+        for (int e = 0; e < FOUR; e++) y[e] = lines[at.r[e]];
+#pragma unroll
+        for (int e = 0; e < FOUR; e++) {
+#pragma unroll
+          for (int q = 0; q < 2; q++) x.r[q] = fma(-four.r[e], y[e].r[q], x.r[q]);
+        }
+      }
+      x.r[0] *= now.scale;
+      x.r[1] *= now.scale;
+      *sum = x;
+      store_relaxed_pair(where.of(row_of(d, DOWN, now.lane)), clean(x.r[0]), clean(x.r[1]));
+    }
+    __syncwarp(); /* these rows are there for the next ones */
+  }
+  if (!s.out || !mine) return;
+  V *out = (V *)s.out + to + (size_t)group * R * s.ldout;
+#pragma unroll
+  for (int q = 0; q < R; q++, out += s.ldout)
+    if (q < columns) *out = own.sum[lane][q / 2].r[q % 2];
+}
+
+typedef void Kernel(SyncILUDeviceBlocks, SyncILUDeviceSolve);
+
+/* A kernel with a warp for each block and R right-hand sides: the second one if the rows go down. */
+template <int R, Kernel *UP, Kernel *DOWN>
+cudaError_t launch(size_t shared, const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
+{
+  const unsigned grid = blocks_of((Ticket)m.blocks * ((s.nrhs + R - 1) / R));
+
+  if (m.down) DOWN<<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
+  else UP<<<grid, SYNCILU_BLOCK_SOLVE, shared, stream>>>(m, s);
   return cudaGetLastError();
 }
 
 template <typename V, int R, int OUTER, bool LONG>
-cudaError_t launch(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
+cudaError_t launch_rows(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
 {
-  const unsigned grid = blocks_of((Ticket)m.blocks * ((s.nrhs + R - 1) / R));
+  return launch<R, blocks_kernel<V, R, false, OUTER, LONG>, blocks_kernel<V, R, true, OUTER, LONG>>(0, m, s, stream);
+}
 
-  if (m.down) blocks_kernel<V, R, true, OUTER, LONG><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, s);
-  else blocks_kernel<V, R, false, OUTER, LONG><<<grid, SYNCILU_BLOCK_SOLVE, 0, stream>>>(m, s);
-  return cudaGetLastError();
+template <typename V, int R>
+cudaError_t launch_lines(const SyncILUDeviceBlocks &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
+{
+  return launch<R, lines_kernel<V, R, false>, lines_kernel<V, R, true>>((size_t)(SYNCILU_BLOCK_SOLVE / 32) * lines_bytes<V, R>(m.padded), m, s, stream);
 }
 
 } // namespace
 
 cudaError_t SyncILUKernelBlockRows(SyncILUDeviceTriangle t, int blocks, const int *begin, int down, SyncILUBlock *block, SyncILUBlockRow *row, int *outers,
-                                   int *inners, cudaStream_t stream)
+                                   int *inners, int *padded, cudaStream_t stream)
 {
-  LAUNCH(rows_kernel, 32ll * blocks, stream, t, blocks, begin, down != 0, block, row, outers, inners);
+  LAUNCH(rows_kernel, 32ll * blocks, stream, t, blocks, begin, down != 0, block, row, outers, inners, padded);
 }
 
 cudaError_t SyncILUKernelBlockBegins(int blocks, const int *outers, const int *inners, SyncILUBlock *block, cudaStream_t stream)
@@ -556,11 +857,16 @@ cudaError_t SyncILUKernelSolveBlocks(SyncILUValueType type, SyncILUDeviceBlocks 
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!m.blocks || !s.nrhs) return cudaSuccess;
   if (s.nrhs == 1 && m.needed) {
-    const bool copies = !s.bindex && !s.outindex && m.most.outer + m.most.inner <= SYNCILU_BLOCKS_ENTRIES;
+    const int warps = SYNCILU_BLOCK_SOLVE / 32;
 
-    return copies ? launch_copied<double>(m, s, stream) : launch_collected<double>(m, s, stream);
+    if (!s.bindex && !s.outindex && m.most.outer + m.most.inner <= SYNCILU_BLOCKS_ENTRIES)
+      return launch<1, copied_kernel<double, false>, copied_kernel<double, true>>((size_t)warps * copied_bytes<double>(m.most), m, s, stream);
+    return launch<1, collected_kernel<double, false>, collected_kernel<double, true>>((size_t)warps * m.most.needs * sizeof(double), m, s, stream);
   }
-  if (s.nrhs > 1) return longs ? launch<double, SYNCILU_RHS_BLOCK, FEW, true>(m, s, stream) : launch<double, SYNCILU_RHS_BLOCK, FEW, false>(m, s, stream);
-  if (many) return longs ? launch<double, 1, MANY, true>(m, s, stream) : launch<double, 1, MANY, false>(m, s, stream);
-  return longs ? launch<double, 1, FEW, true>(m, s, stream) : launch<double, 1, FEW, false>(m, s, stream);
+  if (s.side == SYNCILU_RHS_LINE) return launch_lines<double, SYNCILU_RHS_LINE>(m, s, stream);
+  if (s.side) return launch_lines<double, SYNCILU_RHS_LINE / 2>(m, s, stream);
+  if (s.nrhs > 1)
+    return longs ? launch_rows<double, SYNCILU_RHS_BLOCK, FEW, true>(m, s, stream) : launch_rows<double, SYNCILU_RHS_BLOCK, FEW, false>(m, s, stream);
+  if (many) return longs ? launch_rows<double, 1, MANY, true>(m, s, stream) : launch_rows<double, 1, MANY, false>(m, s, stream);
+  return longs ? launch_rows<double, 1, FEW, true>(m, s, stream) : launch_rows<double, 1, FEW, false>(m, s, stream);
 }

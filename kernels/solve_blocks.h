@@ -35,6 +35,7 @@ typedef struct {
   int needs, outer, inner;
 } SyncILUBlocksMost;
 
+#define SYNCILU_BLOCKS_FOUR  4 /* entries of a row that are brought together for several right-hand sides */
 #define SYNCILU_BLOCKS_PIECE 8 /* numbers of entries' needs that are copied together, aligned to as many */
 
 /*
@@ -57,15 +58,16 @@ typedef struct {
   const int            *needed, *needs;
   const unsigned short *need;
   SyncILUBlocksMost     most;
+  int                   padded; /* inner entries of a block at most, each row filled up to fours; a multiple of 8 */
 } SyncILUDeviceBlocks;
 
 /*
    The blocks of a triangle from where they begin (begin[blocks] is n; NULL: each SYNCILU_BLOCKS_MOST rows),
    without where their entries begin; and the rows. outers and inners, with room for one more, receive the
-   entries of each block.
+   entries of each block; *padded, zero before, the most inner entries of one, each row filled up to fours.
 */
 extern cudaError_t SyncILUKernelBlockRows(SyncILUDeviceTriangle, int blocks, const int *begin, int down, SyncILUBlock *, SyncILUBlockRow *, int *outers,
-                                          int *inners, cudaStream_t);
+                                          int *inners, int *padded, cudaStream_t);
 
 /* Where the entries of each block begin, from the sums of those before. */
 extern cudaError_t SyncILUKernelBlockBegins(int blocks, const int *outers, const int *inners, SyncILUBlock *, cudaStream_t);

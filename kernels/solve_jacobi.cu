@@ -20,12 +20,6 @@ enum {
   ITERATE  /* the iterate before */
 };
 
-/* The numbers of a row, loaded and stored in pairs. */
-template <typename V, int R>
-struct alignas(R > 1 ? 2 * sizeof(V) : sizeof(V)) Numbers {
-  V r[R];
-};
-
 /* What stands in a row of the iterate before. */
 template <typename V, int R, int OLD>
 struct Old {

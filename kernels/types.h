@@ -543,6 +543,12 @@ SYNCILU_HOST_DEVICE static inline int SyncILURunWide(const SyncILURuns *runs, in
   return (r & 1) != runs->wide;
 }
 
+/* So many of these right-hand sides stand side by side in x where triangular solves take whole lines of it. */
+SYNCILU_HOST_DEVICE static inline int SyncILURHSSide(int nrhs)
+{
+  return nrhs <= SYNCILU_RHS_BLOCK ? 0 : (nrhs - 1) & (SYNCILU_RHS_LINE / 2) ? SYNCILU_RHS_LINE : SYNCILU_RHS_LINE / 2;
+}
+
 /* A triangular solve: x = (b - T x) scaled. */
 typedef struct {
   const void *scale; /* of each position, NULL: 1 */
@@ -557,8 +563,13 @@ typedef struct {
   size_t     ldout;
   /* x of the other triangular solve, filled with sentinels on the way: at bindex[p] if it is b, else at p */
   void *next;
-  int   nrhs;     /* at most SYNCILU_RHS_MAX */
-  int   throttle; /* a position waits for the one so many before it; 0: it does not */
+  int   nrhs; /* at most SYNCILU_RHS_MAX */
+  /*
+     how many right-hand sides stand side by side in x, if both triangular solves take SyncILURHSSide(nrhs); 0: as
+     many as the strategy takes
+  */
+  int side;
+  int throttle; /* a position waits for the one so many before it; 0: it does not */
   /* counter of this solve, zero; and of the other one, which is set to zero */
   unsigned long long *ticket, *reset;
   /*

@@ -264,9 +264,10 @@ static PetscErrorCode EnginesCreate(SyncILUOrdering ordering, PetscInt size, Syn
 static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks)
 {
   enum {
-    RHS = 6
+    RHS = SYNCILU_RHS_MAX + 11
   };
-  const SyncILUFill  fill = {levels, 0};
+  const PetscInt     some[] = {1, 3, 20, RHS}; /* by rows, in lines of 8, and of 16 with two launches */
+  const SyncILUFill  fill   = {levels, 0};
   Mat                A;
   SyncILUCSR         csr    = {.mem = PETSC_MEMTYPE_HOST};
   Arrays             arrays = {&csr, NULL};
@@ -298,9 +299,10 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
   PetscCall(EngineView(e[1], view, sizeof(view)));
   *blocks += CheckViewSays(view, "order", "by block");
   for (int trans = 0; trans < 2; trans++) {
-    for (PetscInt nrhs = 1; nrhs <= RHS; nrhs += RHS - 1) {
-      PetscReal worst = 0.0;
-      PetscBool same;
+    for (size_t h = 0; h < PETSC_STATIC_ARRAY_LENGTH(some); h++) {
+      const PetscInt nrhs  = some[h];
+      PetscReal      worst = 0.0;
+      PetscBool      same;
 
       for (int k = 0; k < 3; k++) PetscCall(SyncILUEngineSolve(e[k > 0], trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, n, x[k], n, PETSC_MEMTYPE_HOST));
       for (PetscInt r = 0; r < nrhs; r++) {

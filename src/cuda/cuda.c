@@ -354,13 +354,21 @@ PetscErrorCode ResetSolves(CUDA *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* So many right-hand sides stand side by side in x; 0: as many as the strategies take. */
+static int Side(const Triangle *first, const Triangle *second, int nrhs)
+{
+  return first->lines && second->lines ? SyncILURHSSide(nrhs) : 0;
+}
+
 /* The two triangular solves, for at most SYNCILU_RHS_MAX right-hand sides on the device. */
 static PetscErrorCode SolveBlock(CUDA *d, const Triangle *first, const Triangle *second, int nrhs, const double *b, size_t ldb, double *x, size_t ldx)
 {
   Plan               *plan   = &d->plan;
   unsigned long long *ticket = plan->ticket;
-  SyncILUDeviceSolve  one    = {.b = b, .ldb = ldb, .x = d->x[0], .next = d->x[1], .nrhs = nrhs, .ticket = ticket, .reset = ticket + 1};
-  SyncILUDeviceSolve  two    = {.b = d->x[0], .x = d->x[1], .out = x, .ldout = ldx, .next = d->x[0], .nrhs = nrhs, .ticket = ticket + 1, .reset = ticket};
+  const int           side   = Side(first, second, nrhs);
+  SyncILUDeviceSolve  one    = {.b = b, .ldb = ldb, .x = d->x[0], .next = d->x[1], .nrhs = nrhs, .side = side, .ticket = ticket, .reset = ticket + 1};
+  SyncILUDeviceSolve  two =
+    {.b = d->x[0], .x = d->x[1], .out = x, .ldout = ldx, .next = d->x[0], .nrhs = nrhs, .side = side, .ticket = ticket + 1, .reset = ticket};
 
   PetscFunctionBegin;
   PetscCall(TriangleSolve(first, &one));
@@ -386,14 +394,15 @@ PetscErrorCode MakeStage(CUDA *d, size_t want)
 /*
    How many of the right-hand sides to solve for in one launch. Together they read the matrix once, and share the
    way from level to level; but where their solutions do not fit the cache, each entry takes another line from
-   memory, and where levels have many rows it is that which counts.
+   memory, and where levels have many rows it is that which counts: one line for as many as stand in it.
 */
 static PetscInt Together(const CUDA *d, const Triangle *first, const Triangle *second, PetscInt nrhs)
 {
   const double rows  = PetscMin(first->order.level_rows, second->order.level_rows);
   const double bytes = (double)d->plan.pattern.n * (double)d->plan.size * (double)PetscMin(nrhs, SYNCILU_RHS_MAX);
 
-  return rows >= SYNCILU_RHS_ROWS && bytes > SYNCILU_RHS_CACHE ? SYNCILU_RHS_BLOCK : SYNCILU_RHS_MAX;
+  if (rows < SYNCILU_RHS_ROWS || bytes <= SYNCILU_RHS_CACHE) return SYNCILU_RHS_MAX;
+  return first->lines && second->lines ? SYNCILU_RHS_LINE : SYNCILU_RHS_BLOCK;
 }
 
 static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nrhs, const PetscScalar *b, PetscInt ldb, PetscScalar *x, PetscInt ldx,
@@ -411,7 +420,12 @@ static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nr
   PetscFunctionBegin;
   if (transposed) PlanCall(PrepareTransposes(d));
   most = Together(d, first, second, nrhs);
-  want = nrhs > 1 ? (size_t)PetscMin((nrhs + SYNCILU_RHS_BLOCK - 1) / SYNCILU_RHS_BLOCK * SYNCILU_RHS_BLOCK, most) : 1;
+  want = 1;
+  if (nrhs > 1) { /* the first launch takes most of them */
+    const int some = (int)PetscMin(nrhs, most), side = PetscMax(Side(first, second, some), SYNCILU_RHS_BLOCK);
+
+    want = (size_t)((some + side - 1) / side * side);
+  }
   PlanCall(MakeRoom(d, Room(d) * want));
   if (host) PlanCall(MakeStage(d, n * (size_t)PetscMin(nrhs, most)));
   for (PetscInt r = 0; r < nrhs; r += most) {

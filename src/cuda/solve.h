@@ -65,6 +65,7 @@ struct _Triangle {
   void                 *w;                 /* rows of L one behind the other, where the strategy deals what a factorization leaves there */
   int                  *wbegin;            /* where they begin */
   size_t                room;              /* numbers of x that a right-hand side takes; 0: a number a row */
+  PetscBool             lines;             /* takes SyncILURHSSide() right-hand sides side by side in x */
   PetscInt              generation;
   DeviceMemory          memory;
   void                 *data; /* the strategy's */

@@ -37,20 +37,25 @@ static PetscErrorCode CreateRows(Triangle *t, const int *begin, SyncILUDeviceBlo
   const int        mark = plan->scratch.n;
   SyncILUBlock    *block;
   SyncILUBlockRow *row;
-  int             *outer, *inner;
+  int             *outer, *inner, *padded, both[2];
 
   PetscFunctionBegin;
   PlanCall(PlanAlloc(plan, &t->memory, n * sizeof(*block), &block));
   PlanCall(PlanAlloc(plan, &t->memory, n * SYNCILU_BLOCKS_MOST * sizeof(*row), &row));
-  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &outer));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (n + 2) * sizeof(int), &outer));
   PlanCall(PlanAlloc(plan, &plan->scratch, (n + 1) * sizeof(int), &inner));
-  PlanLaunch(SyncILUKernelBlockRows(t->rows, m->blocks, begin, m->down, block, row, outer, inner, plan->stream));
-  PlanCall(PlanOffsets(plan, m->blocks, outer, outers));
+  padded = outer + n + 1; /* behind the sum of all, so that they come to the host together */
+  CallCUDA(cudaMemsetAsync(padded, 0, sizeof(*padded), plan->stream));
+  PlanLaunch(SyncILUKernelBlockRows(t->rows, m->blocks, begin, m->down, block, row, outer, inner, padded, plan->stream));
+  PlanCall(PlanOffsets(plan, m->blocks, outer, NULL));
   PlanCall(PlanOffsets(plan, m->blocks, inner, NULL));
   PlanLaunch(SyncILUKernelBlockBegins(m->blocks, outer, inner, block, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, both, outer + n, sizeof(both)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  m->block = block;
-  m->row   = row;
+  m->block  = block;
+  m->row    = row;
+  m->padded = (both[1] + 7) / 8 * 8;
+  *outers   = both[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,7 +75,7 @@ static PetscErrorCode CreateRows(Triangle *t, const int *begin, SyncILUDeviceBlo
 PetscErrorCode BlocksCreate(Triangle *t, const int *begin, int blocks, SyncILUDeviceBlocks *m)
 {
   Plan *plan = t->plan;
-  int  *col, outers;
+  int  *col, outers = 0;
   void *val;
 
   PetscFunctionBegin;
@@ -140,6 +145,7 @@ static PetscErrorCode Create_Blocks(Triangle *t)
   PlanCall(BlocksCreate(t, plan->block, plan->blocks, &b->m));
   if (n >= SYNCILU_BLOCKS_COLLECTED) PlanCall(Collect(t, &b->m));
   b->longs            = t->rows.longest > SYNCILU_BLOCKS_ALONE;
+  t->lines            = (PetscBool)(!b->longs && b->m.padded <= SYNCILU_BLOCKS_INNER);
   b->many             = t->rows.entries > SYNCILU_BLOCKS_MEAN * n;
   t->order.level_rows = (double)n / PetscMax(plan->colors, 1);
   t->order.throttle   = OrderThrottle(t->order.level_rows, SYNCILU_THROTTLE_COLORS);
