@@ -6,22 +6,36 @@
 #define SYNCILU_BSR_TILES_CUH
 
 #include "bsr_tiles.h"
-#include "launch.cuh"
+#include "square.cuh"
 
 namespace syncilu
 {
+
+/* Where a part of an inode begins, in rows of a block, and at which points it has blocks. */
+struct PartPlace {
+  size_t   begin;
+  unsigned mask;
+};
+
+template <int B>
+__device__ __forceinline__ PartPlace part_place(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p)
+{
+  const unsigned step = place.number / m.lines, tile = step / m.steps;
+  const unsigned at = p ? 2 * tile * m.steps + m.steps - 1 - step : step; /* the step of L counts from the first tile's on */
+
+  return {(size_t)at * (B * (m.part[p].points + 1)) * m.lines + place.number % m.lines, place.points >> SyncILUStencilBit(p, 0)};
+}
 
 /*
    Stores the blocks of an inode, times the inverse of the triangle T of their part: W + D of L, I + U' of U.
    w has nl blocks of W, one that nobody needs, and those of U', STRIDE numbers apart. `inside` is of the H
    lanes of a warp that have the inode, and has the diagonal block's W below the diagonal, the reciprocal
-   pivots, and its U'; all of that is there for them, and the inverses take its place. With H 32 several warps
-   may share the inode, 1 << log. Lanes whose inode is -1 go along. A lane has a row of the inverses, so that
-   successive lanes write successive numbers.
+   pivots, and its U'; all of that is there for them, and the inverses take its place. Lanes whose inode is -1
+   go along. With more than four rows a warp makes the products of blocks together (square.cuh); with fewer a
+   lane has a row of the inverses. Either way successive lanes write successive numbers.
 */
 template <typename V, int B, int STRIDE, int H = 32>
-__device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside,
-                                            int member, int log)
+__device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside)
 {
   constexpr int COLUMNS = H / B;
   const int     lane    = threadIdx.x % H;
@@ -48,21 +62,54 @@ __device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int 
       if (has && (i > c || (i == c && !upper))) inside[at(i * B + c)] = x[i];
     __syncwarp(); /* the inverses are there */
   }
-  const int i = lane % B, first = member * COLUMNS + lane / B;
+  if constexpr (B > 4 && H == 32) {
+    const int r = lane / 4, k = lane % 4;
+
+    if (!mine) return;
+#pragma unroll
+    for (int p = 0; p < 2; p++) {
+      const SyncILUBsrTilesPart &part = m.part[p];
+      const PartPlace            at   = part_place<B>(m, place, p);
+      const V *const             from = w + (p ? nl + 1 : 0) * STRIDE;
+      V *const                   to   = (V *)part.val + at.begin * B + r;
+      auto                       t    = [&](int j) { return j != r ? ((j > r) == (p == 1) ? inside[r * B + j] : V(0)) : p ? V(1) : inside[r * (B + 1)]; };
+      const V                    a[2] = {r < B ? t(k) : V(0), r < B && 4 + k < B ? t(4 + k) : V(0)};
+
+      for (int e = 0; e <= part.points; e++) {
+        const int point = (int)(part.at >> 4 * e & 15);
+        V         y[2]  = {V(0), V(0)};
+
+        if (e < part.points) {
+          if (!(at.mask >> point & 1)) continue;
+          const V *const block = from + __popc(at.mask & ((1u << point) - 1)) * STRIDE + r;
+
+          add_square_product(y[0], y[1], a[0], r < B ? block[k * B] : V(0));
+          add_square_product(y[0], y[1], a[1], r < B && 4 + k < B ? block[(4 + k) * B] : V(0));
+        }
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+          const int q = 2 * k + c;
+
+          if (r < B && q < B) to[(size_t)(e * B + q) * (m.lines * B)] = e < part.points ? y[c] : t(q);
+        }
+      }
+    }
+    return;
+  }
+  const int i = lane % B, first = lane / B;
   if (lane >= COLUMNS * B || !mine) return;
-  const unsigned step = place.number / m.lines, tile = step / m.steps;
 #pragma unroll
   for (int p = 0; p < 2; p++) {
     const SyncILUBsrTilesPart &part = m.part[p];
-    const unsigned             mask = place.points >> SyncILUStencilBit(p, 0);
+    const PartPlace            at   = part_place<B>(m, place, p);
+    const unsigned             mask = at.mask;
     const V *const             from = w + (p ? nl + 1 : 0) * STRIDE;
-    const unsigned             at   = p ? 2 * tile * m.steps + m.steps - 1 - step : step; /* the step of L counts from the first tile's on */
-    V *const                   to   = (V *)part.val + ((size_t)at * (B * (part.points + 1)) * m.lines + place.number % m.lines) * B + i;
+    V *const                   to   = (V *)part.val + at.begin * B + i;
     V                          t[B];
 
 #pragma unroll
     for (int j = 0; j < B; j++) t[j] = j != i ? ((j > i) == (p == 1) ? inside[i * B + j] : V(0)) : p ? V(1) : inside[i * (B + 1)];
-    for (int q = first; q < (part.points + 1) * B; q += COLUMNS << log) { /* columns, as they stand in storage */
+    for (int q = first; q < (part.points + 1) * B; q += COLUMNS) { /* columns, as they stand in storage */
       const int e = q / B, c = q % B, k = (int)(part.at >> 4 * e & 15);
       V         y = V(0);
 

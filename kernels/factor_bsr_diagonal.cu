@@ -211,7 +211,34 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
       copy_if(in % B > in / B, room.inner + e / BB * STRIDE + in, val + k.inner + in / B * k.width + in % B);
     }
     commit_copies();
-    {
+    if constexpr (B > 4) {
+      const int r = lane / 4, k = lane % 4, c = 2 * k;
+      V         sum[2] = {V(0), V(0)};
+      /* what a lane has of a block as the first factor of a product, and as the second one */
+      auto first  = [&](const V *block, int h) { return r < B && 4 * h + k < B ? block[r * B + 4 * h + k] : V(0); };
+      auto second = [&](const V *block, int h) { return r < B && 4 * h + k < B ? block[(4 * h + k) * B + r] : V(0); };
+
+      for (int s = 0; s < refs; s++) {
+        V *const inverse = room.inverse + s * STRIDE;
+        V        x[2]    = {V(0), V(0)};
+
+#pragma unroll
+        for (int h = 0; h < 2; h++) add_square_product(x[0], x[1], first(w + s * STRIDE, h), second(inverse, h));
+        __syncwarp(); /* all have read the inverse that the product replaces */
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+          if (r < B && c + e < B) inverse[r * B + c + e] = x[e];
+      }
+      __syncwarp(); /* the products are there for all lanes */
+      for (int s = 0; s < refs; s++) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) add_square_product(sum[0], sum[1], first(room.inverse + s * STRIDE, h), second(room.above + s * STRIDE, h));
+      }
+#pragma unroll
+      for (int e = 0; e < 2; e++)
+        if (r < B && c + e < B) w[nl * STRIDE + r * B + c + e] -= sum[e];
+      __syncwarp(); /* D_i is there for all lanes */
+    } else {
       const bool active  = lane < S::G * M;
       const int  in_unit = active ? lane % S::G : 0, r = in_unit / S::LANES, c = in_unit % S::LANES * E, columns = min(E, B - c);
       const int  unit = active ? lane / S::G : SYNCILU_BSR_DIAGONAL_MOST;
@@ -365,7 +392,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
   }
   __syncwarp(); /* W is there for all lanes, and U' */
   if (tiles) {
-    store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, at, nl, w, room.inside, 0, 0);
+    store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, at, nl, w, room.inside);
     return;
   }
   for (int q = lane; q < nl * B; q += H) {

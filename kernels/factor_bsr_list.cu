@@ -1,50 +1,67 @@
 /*
    Update strategy bsr where the plan has lists: which blocks of the reference inodes of each inode meet which
-   of its own is written down, and nothing is searched. One or several warps have an inode, whose rows are at
-   work in shared memory, block by block.
+   of its own is written down, and nothing is searched. A warp has an inode, or several of few lanes each, or
+   several warps have one; its rows are at work in shared memory, block by block.
 
      for each reference inode k of inode i:    W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for those j in the list
      then within the inode, row after row:     d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
 
    What a level takes is what stands between the arrival of the last values that an inode waits for and its
-   own. So a lane has one or two numbers of a block W_ij, and what it needs of U'_kj comes straight into its
-   registers, asked for while the updates before are made; each lane computes the row of W_ik that it
-   multiplies with. Where a warp has lanes for several blocks, it updates several W_ij at the same time.
+   own. So a lane has two numbers of a row of W_ij, and what it has of U'_kj comes straight into its registers,
+   asked for while the updates before are made; each lane computes the row of W_ik that is multiplied with.
+   Products are those of the tensor cores, of a block each or of four, but with two rows. Where lanes have
+   several blocks, several W_ij are updated at the same time.
 
    Where the solves go along the lines of a grid, an inode that one warp has goes to their storage as soon as
    it is finished.
 
    A reference inode's updates come before those of the next one in every case, so that results do not depend
    on who has an inode. The form is that of factor_rows.cuh: A = (W + D)(I + U'), each u' its own flag.
-   Progress is as syncfree.cuh says: all that an inode waits for belongs to lower tickets, and its warps wait
-   for each other alone.
+   Progress is as syncfree.cuh says: all that an inode waits for belongs to lower tickets, its warps wait for
+   each other alone, and inodes of a warp that wait for each other have turns, in the order of their tickets.
 */
 #include "factor_bsr_list.h"
 #include "async.cuh"
 #include "bsr_tiles.cuh"
 #include "entries.cuh"
 #include "pivot.cuh"
+#include "square.cuh"
 
 using namespace syncilu;
 
 namespace
 {
 
-/* How a warp shares the numbers of a block: E successive ones of a row a lane, M blocks at the same time. */
+/*
+   How lanes share the numbers of blocks. With two rows a lane has a row of a block, and as many blocks are
+   updated at the same time as an inode has lanes for.
+
+   Others are updated by the products of square.cuh, two of them, whose sum has two numbers of a row in each
+   lane. With more than four rows that is the product of two blocks: four columns of W_ik times four rows of
+   U'_kj, and the others. With three or four rows it is that of W_ik with four blocks, each of which has a
+   quarter of the sum: first W_ik stands above, and two blocks U'_kj stand side by side, then it stands below,
+   and they are two others.
+*/
 template <int B>
 struct Share {
-  static constexpr int  E = B == 2 || B == 4 || B > 5 ? 2 : 1, LANES = (B + E - 1) / E, G = B * LANES, M = 32 / G;
-  static constexpr bool PAIRS = E == 2 && B % 2 == 0;
-  static constexpr int  STEPS = B < 4 ? 3 : 2; /* whose values are in registers or on their way */
-  /*
-     Blocks of a multiprocessor at least, where a warp has an inode, and whether the rows of the matrix are
-     copied by pairs. Both together take 0.9 of the time with 15 points of 4 unknowns in random order on an
-     H200; with 2 unknowns they are not faster.
-  */
-  static constexpr int  BLOCKS = B == 4 ? 6 : B > 5 ? 4 : 1;
-  static constexpr bool PIECES = B == 4;
+  static constexpr bool SQUARES = B > 2, FOUR = B == 3 || B == 4;
+  static constexpr int  G       = B == 2 ? 2 : FOUR ? 8 : 32; /* lanes of a block */
+  static constexpr int  NUMBERS = B == 2 ? 4 : 2;             /* of U'_kj that a lane has */
+  static constexpr bool PIECES  = B == 2 || B == 4;           /* the rows of the matrix are copied by pairs */
   /* of blocks in shared memory, so that those of successive blocks stand in other banks */
   static constexpr int STRIDE = B * B + (B % 2 ? 0 : B);
+};
+
+/*
+   Steps whose values are in registers or on their way, and blocks of a multiprocessor at least. Where a warp
+   has inodes, how many are at work counts, and not how far ahead they ask. On an H100, ms, with three steps and
+   so more registers, and with two: 27 points, 2 unknowns, 72^3 1.81 and 1.58; 15 points, 4 unknowns, 36^3 in
+   random order 0.280 and 0.239; 13 points, 8 unknowns, 36^3 1.52 and 1.40; 13 points of a star, 2 unknowns,
+   94^3, 8 lanes an inode 1.69 and 1.57.
+*/
+template <int B, int H, bool TEAM>
+struct Shape {
+  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < 5 ? 8 : 5;
 };
 
 /* What shared memory has of an inode. */
@@ -79,46 +96,38 @@ struct Step {
   int  place;       /* the block W_ik; -1: there are no more */
   bool first, last; /* of the reference inode */
   int  target;      /* the block W_ij of this lane, -1: none */
-  int  at, width;   /* where the first row of U'_kj has the lane's numbers, and from row to row */
+  int  at[2];       /* where the lane's numbers of U'_kj stand, -1: nowhere; with two rows a pair each */
+  int  width;       /* from row to row of the reference inode */
   int  inner;       /* where U'_kk stands; -1 if it is there already */
-  V    u[B][Share<B>::E], inside[2];
+  V    u[Share<B>::NUMBERS], inside[2];
 };
 
-template <typename V, int B>
-__device__ __forceinline__ void load_row(const V *from, V (&u)[Share<B>::E], int columns)
-{
-  if (Share<B>::PAIRS) load_relaxed_pair(from, u);
-  else {
-#pragma unroll
-    for (int e = 0; e < Share<B>::E; e++)
-      if (e < columns) u[e] = load_relaxed(from + e);
-  }
-}
-
-/* With TEAM several warps have an inode. */
-template <typename V, int B, bool TEAM>
-__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
+/* H lanes have an inode, 32, or with two rows 8, whose inodes do everything together; or with TEAM several warps. */
+template <typename V, int B, int H, bool TEAM>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
   typedef Share<B>  S;
-  constexpr int     E = S::E, STRIDE = S::STRIDE, INSIDE = (B * B + 31) / 32;
+  constexpr int     STRIDE = S::STRIDE, STEPS = Shape<B, H, TEAM>::STEPS, INSIDE = B == 2 ? 1 : (B * B + 31) / 32;
+  constexpr int     UNITS = H / S::G, EACH = S::NUMBERS / 2, INODES = 32 / H;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const val = (V *)f.val, *const pivot = (V *)f.pivot;
-  const int    log = TEAM ? m.team : 0, team = 1 << log, all = 32 << log, units = S::M << log;
-  const int    lane = threadIdx.x & 31, warp = threadIdx.x >> 5, member = warp & (team - 1), own_lane = member * 32 + lane;
-  const Ticket t = take_ticket(f.ticket) >> log;
+  const int    log = TEAM ? m.team : 0, team = 1 << log, all = H << log, units = UNITS << log;
+  const int    lane = threadIdx.x % H, inner = (int)threadIdx.x % 32 / H; /* which inode of the warp that is */
+  const int    warp = threadIdx.x >> 5, member = warp & (team - 1), own_lane = member * H + lane;
+  const Ticket t = (take_ticket(f.ticket) >> log) * INODES + inner;
 
-  if (t >= (Ticket)f.tasks) return;
-  const Room<V, B>            room(shared + (warp >> log) * Room<V, B>::bytes(m.entries, m.words, team), m.entries, m.words, member);
-  const int4                  task  = ((const int4 *)m.task)[t];
+  if (t - inner >= (Ticket)f.tasks) return;
+  const bool                  on = INODES == 1 || t < (Ticket)f.tasks;
+  const Room<V, B>            room(shared + (threadIdx.x / H >> log) * Room<V, B>::bytes(m.entries, m.words, team), m.entries, m.words, member);
+  const int4                  task  = on ? ((const int4 *)m.task)[t] : int4();
   const int                   inode = task.x, begin = task.y, list = task.z, nl = task.w & 255, len = (task.w >> 8 & 255) * B, words = task.w >> 16;
   const size_t                own       = (size_t)begin * (B * B); /* where the first row begins on the pattern of the rows */
   V *const                    w         = room.w;
   const int2 *const           reference = room.word;
   const unsigned short *const update    = (const unsigned short *)(room.word + nl);
-  /* this lane's row and columns of a block; lanes without a block go along */
-  const bool active  = lane < S::G * S::M;
-  const int  in_unit = active ? lane % S::G : 0, r = in_unit / S::LANES, c = in_unit % S::LANES * E, columns = min(E, B - c);
-  const int  unit = active ? member * S::M + lane / S::G : INT_MAX / 2;
+  /* this lane's row and columns of a block, and which block of those that are updated at the same time */
+  const int r = B == 2 ? lane % 2 : S::FOUR ? lane / 4 % 4 : lane / 4, c = B == 2 ? 0 : S::FOUR ? lane % 2 * 2 : lane % 4 * 2;
+  const int columns = r < B ? max(0, min(2, B - c)) : 0, unit = member * UNITS + (B == 2 ? lane / 2 : S::FOUR ? lane / 16 * 2 + lane % 4 / 2 : 0);
 
   auto meet = [&]() {
     if (TEAM) barrier_meet(1 + (warp >> log), all);
@@ -126,7 +135,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
   };
 
   for (int k = own_lane; k < words; k += all) copy_if(true, (double *)room.word + k, (const double *)m.word + list + k);
-  copy_if(!TEAM && m.tiles.place && own_lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
+  copy_if(!TEAM && m.tiles.place && on && own_lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
   if (S::PIECES && !f.values.map && (size_t)f.values.a % 16 == 0) {
     for (int q = 2 * own_lane; q < len; q += 2 * all) {
 #pragma unroll
@@ -148,49 +157,71 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
   meet(); /* rows and list are there for all lanes */
   const V shift = V(diagonal_shift(f.piv));
   if (shift != V(0)) {
-    if (own_lane < B) w[nl * STRIDE + own_lane * (B + 1)] += shift;
+    if (on && own_lane < B) w[nl * STRIDE + own_lane * (B + 1)] += shift;
     meet(); /* so is the shift */
   }
-  if (f.throttle > 0 && t >= (Ticket)f.throttle) wait_for_ancestor(pivot + (size_t)f.order[t - f.throttle] * B, true);
+  if (on && f.throttle >= INODES && t >= (Ticket)f.throttle) wait_for_ancestor(pivot + (size_t)f.order[t - f.throttle] * B, true);
+
+  int turn = 0, turns = 1;
+  if (INODES > 1) {
+#pragma unroll
+    for (int k = 0; k < INODES - 1; k++) { /* the inodes before this one: those it waits for have earlier turns */
+      const int other = __shfl_sync(FULL, begin, k * H), later = __shfl_sync(FULL, turn, k * H) + 1;
+      bool      waits = false;
+
+      for (int e = lane; e < nl && k < inner; e += H) waits |= reference[e].x == other;
+      if (__ballot_sync(FULL, waits) >> inner * H & (H < 32 ? (1u << H % 32) - 1 : FULL)) turn = max(turn, later);
+    }
+#pragma unroll
+    for (int k = 1; k < INODES; k++) turns = max(turns, __shfl_sync(FULL, turn, k * H) + 1);
+  }
+  int refs = 0; /* of this turn */
 
   /* which updates of which reference inode come next, and where its first one stands in the list */
-  int  s = 0, pass = 0, before = 0;
+  int s = 0, pass = 0, before = 0;
+  /* with two rows U'_kk has one number, which each lane takes by itself */
+  auto entry     = [&](int k) { return B == 2 ? 1 : k * H + lane; };
+  auto is_inside = [&](int k) { return entry(k) < B * B && entry(k) % B > entry(k) / B; };
+  auto inside_at = [&](const Step<V, B> &a, int k) { return a.inner + (size_t)(entry(k) / B * a.width) + entry(k) % B; };
+  auto load      = [&](Step<V, B> &a) {
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      if (a.at[h] < 0) continue;
+      if constexpr (B == 2) load_relaxed_pair(val + a.at[h], a.u + h * EACH);
+      else a.u[h] = load_relaxed(val + a.at[h]);
+    }
+  };
   auto ask = [&](Step<V, B> &a) {
+    const bool there = s < refs;
+
     a.place = -1;
-    if (s >= nl) return;
-    const int2 k     = reference[s];
+    if (INODES == 1 && !there) return;
+    const int2 k     = there ? reference[s] : int2();
     const int  lower = k.y & 255, count = k.y >> 24 & 255, base = k.x * (B * B), q = pass + unit;
 
-    a.place  = k.y >> 16 & 255;
+    if (there) a.place = k.y >> 16 & 255;
     a.width  = (int)(k.y >> 8 & 255) * B;
-    a.first  = pass == 0;
+    a.first  = there && pass == 0;
     a.inner  = a.first ? base + lower * B : -1;
-    a.target = -1;
-    a.at     = 0;
-    if (q < count) {
-      const unsigned short x = update[before + q];
+    a.target = q < count ? update[before + q] & 255 : -1;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      /* which block the lane has numbers of, and which: with more rows one, with two a row */
+      const int from = pass + (B == 2 ? unit : member * UNITS + (S::FOUR ? 2 * h + lane / 16 : 0));
+      const int row = B == 2 ? h : S::FOUR ? lane % 4 : 4 * h + lane % 4, column = B == 2 ? 0 : r;
 
-      a.target = x & 255;
-      a.at     = base + (lower + 1 + (x >> 8)) * B + c;
-    }
+      a.at[h] = from < count && row < B && column < B ? base + (lower + 1 + (update[before + from] >> 8)) * B + row * a.width + column : -1;
 #pragma unroll
-    for (int p = 0; p < B; p++) {
-#pragma unroll
-      for (int e = 0; e < E; e++) a.u[p][e] = V(0);
+      for (int e = 0; e < EACH; e++) a.u[h * EACH + e] = V(0);
     }
-    if (a.target >= 0) {
-#pragma unroll
-      for (int p = 0; p < B; p++) load_row<V, B>(val + a.at + (size_t)(p * a.width), a.u[p], columns);
-    }
+    load(a);
 #pragma unroll
     for (int k = 0; k < INSIDE; k++) {
-      const int e = k * 32 + lane;
-
       a.inside[k] = V(0);
-      if (a.first && e < B * B && e % B > e / B) a.inside[k] = load_relaxed(val + a.inner + (size_t)(e / B * a.width) + e % B);
+      if (a.first && is_inside(k)) a.inside[k] = load_relaxed(val + inside_at(a, k));
     }
-    pass += units;
-    a.last = pass >= count;
+    if (there) pass += units;
+    a.last = there && pass >= count;
     if (a.last) {
       before += count;
       pass = 0;
@@ -201,88 +232,98 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
     bool some = false;
 
 #pragma unroll
-    for (int p = 0; p < B; p++) {
-#pragma unroll
-      for (int e = 0; e < E; e++) some |= !is_set(a.u[p][e]);
-    }
+    for (int n = 0; n < S::NUMBERS; n++) some |= !is_set(a.u[n]);
     return some;
   };
   auto missing_inside = [&](const Step<V, B> &a) { return !is_set(a.inside[0]) || !is_set(a.inside[INSIDE - 1]); };
   auto again          = [&](Step<V, B> &a) {
-    if (missing(a)) {
+    if (missing(a)) load(a);
 #pragma unroll
-      for (int p = 0; p < B; p++) load_row<V, B>(val + a.at + (size_t)(p * a.width), a.u[p], columns);
-    }
-#pragma unroll
-    for (int k = 0; k < INSIDE; k++) {
-      const int e = k * 32 + lane;
-
-      if (!is_set(a.inside[k])) a.inside[k] = load_relaxed(val + a.inner + (size_t)(e / B * a.width) + e % B);
-    }
+    for (int k = 0; k < INSIDE; k++)
+      if (!is_set(a.inside[k])) a.inside[k] = load_relaxed(val + inside_at(a, k));
   };
 
-  V          row[B]; /* of W_ik */
-  Step<V, B> steps[S::STEPS];
+  V          row[B];  /* of W_ik */
+  V          part[2]; /* of -W_ik, as the first factors of squares */
+  Step<V, B> steps[STEPS];
   auto       make = [&](int k) {
     Step<V, B> &now = steps[k];
 
-    ask(steps[(k + S::STEPS - 1) % S::STEPS]);
+    ask(steps[(k + STEPS - 1) % STEPS]);
     if (now.first) {
 #pragma unroll
-      for (int p = 0; p < B; p++) row[p] = w[now.place * STRIDE + r * B + p];
+      for (int p = 0; p < B; p++) row[p] = r < B ? w[now.place * STRIDE + r * B + p] : V(0);
     }
     if (__any_sync(FULL, missing(now) || missing_inside(now))) {
       do again(now);
       while (__any_sync(FULL, missing(now) || missing_inside(now)));
 #pragma unroll
-      for (int j = 1; j < S::STEPS; j++) { /* the next ones may have come meanwhile: nobody waits for them here */
-        if (steps[(k + j) % S::STEPS].place >= 0) again(steps[(k + j) % S::STEPS]);
+      for (int j = 1; j < STEPS; j++) { /* the next ones may have come meanwhile: nobody waits for them here */
+        if (steps[(k + j) % STEPS].place >= 0) again(steps[(k + j) % STEPS]);
       }
     }
-    if (now.first) {
+    if constexpr (B == 2) {
+      if (now.first) row[1] -= row[0] * now.inside[0];
+    } else if (now.first) { /* and so in all lanes */
 #pragma unroll
       for (int k = 0; k < INSIDE; k++)
-        if (k * 32 + lane < B * B) room.inside[k * 32 + lane] = now.inside[k];
+        if (k * H + lane < B * B) room.inside[k * H + lane] = now.inside[k];
       __syncwarp(); /* U'_kk is there for all lanes */
 #pragma unroll
       for (int p = 0; p < B; p++) {
 #pragma unroll
         for (int j = p + 1; j < B; j++) row[j] -= row[p] * room.inside[p * B + j];
       }
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        auto number = [&](int p) {
+          const int column = S::FOUR ? p : 4 * h + p;
+
+          return column < B ? row[column < B ? column : 0] : V(0);
+        };
+        const V low = lane & 1 ? number(1) : number(0), high = lane & 1 ? number(3) : number(2);
+
+        part[h] = S::FOUR && lane / 16 != h ? V(0) : lane & 2 ? -high : -low;
+      }
     }
-    if (now.target >= 0) {
-      V *const to = w + now.target * STRIDE + r * B + c;
-      V        x[E];
+    V *const to = w + now.target * STRIDE + r * B + c;
+    V        x[2];
 
 #pragma unroll
-      for (int e = 0; e < E; e++) x[e] = e < columns ? to[e] : V(0);
+    for (int e = 0; e < 2; e++) x[e] = now.target >= 0 && e < columns ? to[e] : V(0);
+    if (S::FOUR && __any_sync(FULL, !isfinite(now.u[0]) || !isfinite(now.u[1]))) {
+      /* zeros above or below W_ik would not leave the other blocks as they are */
 #pragma unroll
-      for (int p = 0; p < B; p++) {
+      for (int e = 0; e < 2; e++) {
 #pragma unroll
-        for (int e = 0; e < E; e++) x[e] -= row[p] * now.u[p][e];
+        for (int p = 0; p < B; p++) {
+          const int from = (lane % 4 / 2 * 4 + c + e) * 4 + p;
+          const V   u[2] = {__shfl_sync(FULL, now.u[0], from), __shfl_sync(FULL, now.u[1], from)};
+
+          x[e] -= row[p] * (lane / 16 ? u[1] : u[0]);
+        }
       }
+    } else {
 #pragma unroll
-      for (int e = 0; e < E; e++)
-        if (e < columns) to[e] = x[e];
+      for (int h = 0; h < 2; h++) {
+        if constexpr (S::SQUARES) add_square_product(x[0], x[1], part[h], now.u[h]);
+        else {
+#pragma unroll
+          for (int e = 0; e < 2; e++) x[e] -= row[h] * now.u[h * EACH + e];
+        }
+      }
     }
-    if (now.last) {
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+      if (now.target >= 0 && e < columns) to[e] = x[e];
+    if (INODES == 1 ? now.last : __any_sync(FULL, now.last)) {
       meet(); /* the updates by this reference inode come before the next one's, and all have read W_ik and U'_kk */
-      if (unit == 0 && c == 0) {
+      if (now.last && unit == 0 && c == 0 && r < B) {
 #pragma unroll
         for (int p = 0; p < B; p++) w[now.place * STRIDE + r * B + p] = row[p];
       }
     }
   };
-#pragma unroll
-  for (int k = 0; k < S::STEPS - 1; k++) ask(steps[k]);
-  for (bool more = true; more;) {
-#pragma unroll
-    for (int k = 0; k < S::STEPS; k++) {
-      if (more) more = steps[k].place >= 0;
-      if (more) make(k);
-    }
-  }
-
   /*
      From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the
      pivots and the multipliers of the rows behind one another, are those of the first lanes of each of the
@@ -295,79 +336,94 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
   int  lost   = B;
   auto place  = [&](int i, int q) { return (nl + q / B) * STRIDE + i * B + q % B; };
-  auto finish = [&](int q, bool mine, const V(&v)[B], const V(&u)[B]) { /* what nobody waits for */
+  auto finish = [&](int q, bool has, const V(&v)[B], const V(&u)[B]) { /* what nobody waits for */
 #pragma unroll
-                                                                        for (int p = 0; p < B; p++) {
-                                                                          if (!mine || q <= p) continue;
-                                                                          if (!isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
-                                                                          if (f.size) w[place(p, q)] = v[p];
-                                                                          else if (tiles && q >= B) w[place(p, q)] = u[p];
-                                                                        }
+                                                                       for (int p = 0; p < B; p++) {
+                                                                         if (!has || q <= p) continue;
+                                                                         if (!isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
+                                                                         if (f.size) w[place(p, q)] = v[p];
+                                                                         else if (tiles && q >= B) w[place(p, q)] = u[p];
+                                                                       }
   };
-  {
-    const int  q   = lane < B ? lane : B + member * (32 - B) + lane - B;
-    const bool has = q < upper, mine = has && (lane >= B || member == 0);
-    V *const   to = val + own + nl * B + q;
-    V          v[B], u[B], inverse = V(0);
+  for (int now = 0; now < turns; now++) {
+    const bool go = on && turn == now;
 
+    refs = go ? nl : 0;
 #pragma unroll
-    for (int i = 0; i < B; i++) v[i] = has ? w[place(i, q)] : V(0);
-    if (TEAM && f.size) meet(); /* all have read the diagonal block, which receives what sizes are made of */
+    for (int k = 0; k < STEPS - 1; k++) ask(steps[k]);
+    for (bool more = true; more;) {
 #pragma unroll
-    for (int p = 0; p < B; p++) {
-      const V found = __shfl_sync(FULL, v[p], p);
-      /* a tiny pivot that stays makes numbers that cancel, where the last bit decides what the host's are */
-      const V by = f.piv.type == SYNCILU_PIVOT_SHIFT ? V(1) / shifted_pivot(f.piv, found) : reciprocal_pivot(f.piv, found);
-      V       l[B];
-
-#pragma unroll
-      for (int i = p + 1; i < B; i++) l[i] = __shfl_sync(FULL, v[i], p);
-      u[p] = v[p] * by;
-      if (q > p) {
-#pragma unroll
-        for (int i = p + 1; i < B; i++) v[i] -= l[i] * u[p];
-      }
-      store_relaxed_if(mine && q > p, to + (size_t)p * len, clean(u[p]));
-      if (lane == p) {
-        own_found = found;
-        inverse   = by;
+      for (int k = 0; k < STEPS; k++) {
+        if (more) more = INODES == 1 ? steps[k].place >= 0 : __any_sync(FULL, steps[k].place >= 0);
+        if (more) make(k);
       }
     }
-    if (lane < B) { /* W within the inode */
-      room.inside[lane * (B + 1)] = inverse;
-#pragma unroll
-      for (int i = 1; i < B; i++) {
-        if (i <= lane) continue;
-        room.inside[i * B + lane] = v[i];
-        if (member == 0 && keeps) val[own + (size_t)i * len + nl * B + lane] = v[i];
-      }
-    }
-    if (tiles && lane < B) { /* and U' */
-#pragma unroll
-      for (int i = 0; i < B; i++)
-        if (i < lane) room.inside[i * B + lane] = u[i];
-    }
-    finish(q, mine, v, u);
-  }
-  __syncwarp(); /* pivots and multipliers are there for the other columns */
-  for (int first = B + team * (32 - B) + member * 32; first < upper; first += all) {
-    const int q = first + lane;
-    V         v[B], u[B];
 
-    if (q >= upper) break;
+    {
+      const int  q     = lane < B ? lane : B + member * (H - B) + lane - B;
+      const bool there = go && q < upper, has = there && (lane >= B || member == 0);
+      V *const   to = val + own + nl * B + q;
+      V          v[B], u[B], inverse = V(0);
+
 #pragma unroll
-    for (int i = 0; i < B; i++) v[i] = w[place(i, q)];
+      for (int i = 0; i < B; i++) v[i] = there ? w[place(i, q)] : V(0);
+      if (TEAM && f.size) meet(); /* all have read the diagonal block, which receives what sizes are made of */
 #pragma unroll
-    for (int p = 0; p < B; p++) {
-      u[p] = v[p] * room.inside[p * (B + 1)];
+      for (int p = 0; p < B; p++) {
+        const V found = __shfl_sync(FULL, v[p], p, H);
+        /* a tiny pivot that stays makes numbers that cancel, where the last bit decides what the host's are */
+        const V by = f.piv.type == SYNCILU_PIVOT_SHIFT ? V(1) / shifted_pivot(f.piv, found) : reciprocal_pivot(f.piv, found);
+        V       l[B];
+
 #pragma unroll
-      for (int i = p + 1; i < B; i++) v[i] -= room.inside[i * B + p] * u[p];
-      store_relaxed(val + own + (size_t)p * len + nl * B + q, clean(u[p]));
+        for (int i = p + 1; i < B; i++) l[i] = __shfl_sync(FULL, v[i], p, H);
+        u[p] = v[p] * by;
+        if (q > p) {
+#pragma unroll
+          for (int i = p + 1; i < B; i++) v[i] -= l[i] * u[p];
+        }
+        store_relaxed_if(has && q > p, to + (size_t)p * len, clean(u[p]));
+        if (go && lane == p) {
+          own_found = found;
+          inverse   = by;
+        }
+      }
+      if (go && lane < B) { /* W within the inode */
+        room.inside[lane * (B + 1)] = inverse;
+#pragma unroll
+        for (int i = 1; i < B; i++) {
+          if (i <= lane) continue;
+          room.inside[i * B + lane] = v[i];
+          if (member == 0 && keeps) val[own + (size_t)i * len + nl * B + lane] = v[i];
+        }
+      }
+      if (tiles && go && lane < B) { /* and U' */
+#pragma unroll
+        for (int i = 0; i < B; i++)
+          if (i < lane) room.inside[i * B + lane] = u[i];
+      }
+      finish(q, has, v, u);
     }
-    finish(q, true, v, u);
+    __syncwarp(); /* pivots and multipliers are there for the other columns */
+    for (int first = B + team * (H - B) + member * H; go && first < upper; first += all) {
+      const int q = first + lane;
+      V         v[B], u[B];
+
+      if (q >= upper) break;
+#pragma unroll
+      for (int i = 0; i < B; i++) v[i] = w[place(i, q)];
+#pragma unroll
+      for (int p = 0; p < B; p++) {
+        u[p] = v[p] * room.inside[p * (B + 1)];
+#pragma unroll
+        for (int i = p + 1; i < B; i++) v[i] -= room.inside[i * B + p] * u[p];
+        store_relaxed(val + own + (size_t)p * len + nl * B + q, clean(u[p]));
+      }
+      finish(q, true, v, u);
+    }
   }
   if (lost < B) report(&f.status->row, inode * B + lost);
-  if (own_lane < B) {
+  if (on && own_lane < B) {
     store_relaxed(pivot + inode * B + lane, clean(shifted_pivot(f.piv, own_found)));
     (void)judge(f.piv, inode * B + lane, own_found, f.status);
   }
@@ -380,10 +436,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
     for (int p = 0; p < B; p++) {
       V size = V(0);
 
-      for (int q = lane; q < upper; q += 32)
+      for (int q = lane; q < upper; q += H)
         if (q > p) size += fabs(w[place(p, q)]);
-      size = sum_of_row(size, 32);
-      if (lane == p) ((V *)f.size)[inode * B + p] = size;
+      size = sum_of_row(size, H);
+      if (on && lane == p) ((V *)f.size)[inode * B + p] = size;
     }
   }
   if (!tiles) return;
@@ -395,7 +451,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, TEAM ? 1 : Share<B>::BLO
     }
     meet(); /* U' is there for all lanes */
   }
-  store_tiles<V, B, STRIDE>(m.tiles, inode, *room.place, nl, w, room.inside, 0, 0);
+  store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, on ? *room.place : SyncILUStructBlocksPlace(), nl, w, room.inside);
 }
 
 /* Sentinels in the place of all that is waited for: U', of which a warp has the rows of an inode. */
@@ -487,12 +543,13 @@ cudaError_t launch_list(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrList
   if constexpr (B > 2) {
     if (m.inodes.size < B) return launch_list<V, B - 1>(f, m, stream);
   }
-  const size_t bytes = (size_t)(m.warps >> m.team) * Room<V, B>::bytes(m.entries, m.words, 1 << m.team);
+  const int      inodes = (m.warps >> m.team) * (32 / m.lanes);
+  const size_t   bytes  = inodes * Room<V, B>::bytes(m.entries, m.words, 1 << m.team);
+  const unsigned grid   = blocks_for(f.tasks, inodes);
 
-  const unsigned grid = blocks_for((long long)f.tasks << m.team, m.warps);
-
-  if (m.team) bsr_list_kernel<V, B, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else bsr_list_kernel<V, B, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  if (m.team) bsr_list_kernel<V, B, 32, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if (m.lanes == 32) bsr_list_kernel<V, B, 32, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if constexpr (B == 2) bsr_list_kernel<V, B, 8, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
   return cudaGetLastError();
 }
 

@@ -30,6 +30,7 @@ typedef struct {
   const void           *word, *task;
   int                   entries, words; /* of an inode at most */
   int                   warps, team;    /* of a block; logarithm of those of an inode */
+  int                   lanes;          /* of an inode: 32, or of two rows 8 */
   SyncILUDeviceBsrTiles tiles;          /* then W goes to the pattern only if sizes of rows are asked for */
 } SyncILUDeviceBsrLists;
 

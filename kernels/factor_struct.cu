@@ -52,10 +52,13 @@ constexpr int HANDED = 512;
 */
 constexpr int BEGUN = 112;
 
-/* Bytes of shared memory of a line whose rings take so many. */
-__host__ __device__ __forceinline__ int bytes_of_line(int room)
+/*
+   Bytes of shared memory of a line: a multiple of its largest ring's, so that each ring begins at a multiple
+   of its own.
+*/
+__host__ __device__ __forceinline__ int bytes_of_line(const SyncILUDeviceStructFactor &f)
 {
-  return room + HANDED + (AHEAD * 32 + 2 * BEGUN + 4) * 8;
+  return (f.room + HANDED + (AHEAD * 32 + 2 * BEGUN + 4) * 8 + f.largest - 1) & -f.largest;
 }
 
 /*
@@ -96,32 +99,42 @@ struct Pair {
 /*
    POLLS values of lines beside for each lane, a row of which has 1 << LG lanes. HOLES: rows may lack entries
    on the grid, and an infinite multiplier must not meet the zero of an entry that is not there.
+
+   Without holes and relaxation (PLAIN) a lane that a reference row does not update takes a zero from the ring
+   instead of asking, as from an entry that the reference row does not have; rows that do not exist are zero,
+   too. Where a number turns out not to be finite, what has been done is done again with these questions, since
+   then zeros do not leave it alone.
 */
 template <int FAR, int POLLS, int LG, bool RELAX, bool HOLES>
 struct Line {
-  static constexpr int NEAR = SYNCILU_STRUCT_NEAR, SOURCES = FAR + NEAR, DIAGONAL = SOURCES, ROW = 8 << LG, LAST = HANDED - ROW;
+  static constexpr int  NEAR = SYNCILU_STRUCT_NEAR, SOURCES = FAR + NEAR, DIAGONAL = SOURCES, ROW = 8 << LG, LAST = HANDED - ROW;
+  static constexpr bool PLAIN = !RELAX && !HOLES;
 
   const SyncILUDeviceStructFactor &f;
   const SyncILULines              &g;
   int                              lane, X;
-  unsigned char                   *ring, *hand; /* rows of U'; those for the next line of the block */
-  double                          *values;      /* of the matrix */
-  double                          *begun;       /* rows with what far rows have for them: two, by turns */
+  unsigned char                   *shared, *ring, *hand; /* of the block; rows of U'; those for the next line of the block */
+  double                          *values;               /* of the matrix */
+  double                          *begun;                /* rows with what far rows have for them: two, by turns */
   Pair                            *pair;
-  int                              tile, number, v, w, first, late;
+  int                              tile, number, v, w, first, late, span;
   SyncILUStructEntry               e;
 
   __device__ __forceinline__ double cell(int k, int x) const
   {
-    return *(const double *)(ring + ((((unsigned)x * ROW + f.source[k].x) & f.source[k].mask) | e.cell[k]));
+    return *(const double *)(shared + ((((unsigned)x * ROW + f.reference[k].x) & f.reference[k].mask) | e.cell[k]));
   }
   __device__ __forceinline__ void update(bool used, double multiplier, double u, double &own, Sum<double> &dropped) const
   {
     if (used && (!HOLES || u != 0.0)) {
-      own -= multiplier * u;
+      own = fma(-multiplier, u, own);
       if (RELAX) add_product(dropped, multiplier, -u);
     }
   }
+  /* Whether a lane has a number that is not finite. */
+  static __device__ __forceinline__ bool any_infinite(double v) { return __any_sync(FULL, (__double2hiint(v) & 0x7ff00000) == 0x7ff00000); }
+  /* Whether row x has the entry of the lane. */
+  __device__ __forceinline__ bool has(int x) const { return (unsigned)(x + e.point[0]) < (unsigned)span; }
   /* A warp arrives at a barrier of the other one with all lanes. */
   static __device__ __forceinline__ void wait(Barrier *b, int x) { barrier_wait(b + (x & 1), x >> 1 & 1); }
 
@@ -136,9 +149,8 @@ struct Line {
 template <int FAR, int POLLS, int LG, bool RELAX, bool HOLES>
 __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows() const
 {
-  const long long step = (long long)g.stride[0] * f.values;
-  const int       dx = e.point[0], dy = e.point[1], dz = e.point[2];
-  const bool      exists            = e.bit >= 0 && (HOLES || line_row(g, v + dy + g.skew * dz, w + dz) >= 0);
+  const long long step              = (long long)g.stride[0] * f.values;
+  const bool      shifts            = lane == DIAGONAL && diagonal_shift(f.piv) != 0.0;
   const int *__restrict__ const ptr = f.pattern.ptr;
   /* what this lane brings of lines beside: where from, how many steps before it is needed, where to */
   const double *from[POLLS];
@@ -158,7 +170,7 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows()
   }
   /* the first value may come from the line before, of the same block */
   const bool           handed     = f.hands && threadIdx.x >= 64 && (number & ((1 << g.edge[0]) - 1)) && lane < 1 << LG && shift[0] != INT_MAX / 2;
-  unsigned char *const taken      = hand - bytes_of_line(f.room) + (lane & ((1 << LG) - 1)) * 8;
+  unsigned char *const taken      = hand - bytes_of_line(f) + (lane & ((1 << LG) - 1)) * 8;
   auto                 look_again = [&](int x, int k, bool on) {
     load_relaxed_if(on && (k || !handed), from[k], &y[k]);
     if (k == 0) load_block_if(on && handed, (double *)(taken + ((unsigned)(x + shift[0]) * ROW & LAST)), &y[0]);
@@ -198,7 +210,7 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows()
       look(x + 32, &row_next, &bits_next);
     }
     const int      row = __shfl_sync(FULL, row_now, x & 31), bits = HOLES ? __shfl_sync(FULL, bits_now, x & 31) : 0;
-    const bool     on  = exists && x < X && (HOLES ? lane == DIAGONAL || bits >> e.bit & 1 : (unsigned)(x + dx) < (unsigned)X);
+    const bool     on  = x < X && (HOLES ? e.bit >= 0 && (lane == DIAGONAL || bits >> e.bit & 1) : has(x));
     const unsigned all = __ballot_sync(FULL, on);
     const int      at  = row + __popc(all & e.before);
 
@@ -250,7 +262,7 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows()
         to[32 + lane] = dropped.high;
         to[64 + lane] = dropped.low;
       }
-      ((unsigned *)(to + 96))[lane] = on;
+      if (!PLAIN) ((unsigned *)(to + 96))[lane] = on;
       barrier_arrive(pair->ready + (x & 1));
     }
     double none;
@@ -262,15 +274,24 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::begin_rows()
     fetch(x + AHEAD);
     wait_copies<AHEAD - 1>();
     on      = there >> (AHEAD - 1) & 1;
-    own     = on ? values[((x + 1) & (AHEAD - 1)) * 32] : 0.0;
     dropped = {0.0, 0.0};
-    if (lane == DIAGONAL) own += diagonal_shift(f.piv);
-    unsigned uses = __ballot_sync(FULL, on) & (on ? e.updated : 0);
     if (f.follows && x >= 1) wait(pair->done, x - 1); /* rows of this line up to that one are there */
     /* all of these loads are under way together, also of what is not used */
     double u[FAR];
 #pragma unroll
     for (int k = 0; k < FAR; k++) u[k] = cell(k, x + 1);
+    auto matrix = [&]() {
+      own = on ? values[((x + 1) & (AHEAD - 1)) * 32] : 0.0;
+      if (shifts) own += diagonal_shift(f.piv);
+    };
+    matrix();
+    if (PLAIN) {
+#pragma unroll
+      for (int k = 0; k < FAR; k++) own = fma(-__shfl_sync(FULL, own, k), u[k], own);
+      if (!any_infinite(own)) continue;
+      matrix();
+    }
+    unsigned uses = __ballot_sync(FULL, on) & (on ? e.updated : 0);
 #pragma unroll
     for (int k = 0; k < FAR; k++) {
       update(uses & 1, __shfl_sync(FULL, own, k), u[k], own, dropped);
@@ -309,9 +330,8 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::end_rows() c
     poison(before);
     load_block_if(x < last, next, &before);
     wait(pair->ready, x);
-    double         own  = from[lane];
-    const bool     on   = ((const unsigned *)(from + 96))[lane];
-    const unsigned uses = __ballot_sync(FULL, on) & (on ? e.updated : 0);
+    double     own = from[lane];
+    const bool on  = PLAIN ? has(x) : ((const unsigned *)(from + 96))[lane];
     if (RELAX) dropped = {from[32 + lane], from[64 + lane]};
       /* near rows are of one level, and do not update each other's multipliers */
 #pragma unroll
@@ -319,8 +339,17 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::end_rows() c
       near[k] = from[FAR + k];
       u[k]    = cell(FAR + k, x);
     }
+    if (PLAIN) {
 #pragma unroll
-    for (int k = 0; k < NEAR; k++) update(uses >> (FAR + k) & 1, near[k], u[k], own, dropped);
+      for (int k = 0; k < NEAR; k++) own = fma(-near[k], u[k], own);
+    }
+    if (!PLAIN || any_infinite(own)) {
+      const unsigned uses = __ballot_sync(FULL, on) & (on ? e.updated : 0);
+
+      own = from[lane];
+#pragma unroll
+      for (int k = 0; k < NEAR; k++) update(uses >> (FAR + k) & 1, near[k], u[k], own, dropped);
+    }
     double d = __shfl_sync(FULL, own, DIAGONAL);
     if (RELAX) { /* what is dropped is all that the reference rows hold less what has just been used */
       if (lane < DIAGONAL && on && own != 0.0) {
@@ -369,19 +398,34 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::end_rows() c
   }
 }
 
+/*
+   Blocks of a multiprocessor at least, so that plain kernels have no more registers than others: with 27 points
+   two blocks would have room instead of three.
+*/
+template <int FAR, int POLLS, bool PLAIN>
+constexpr int BLOCKS = !PLAIN     ? 1
+                     : FAR == 2   ? (POLLS == 1 ? 5 : 4)
+                     : FAR == 4   ? (POLLS == 2 ? 4 : 3)
+                     : POLLS == 2 ? 3
+                                  : 2;
+
 template <int FAR, int POLLS, int LG, bool RELAX, bool HOLES>
-__global__ void __launch_bounds__(32 * SYNCILU_STRUCT_FACTOR_WARPS) struct_factor_kernel(const SyncILUDeviceStructFactor f)
+__global__ void __launch_bounds__(32 * SYNCILU_STRUCT_FACTOR_WARPS, BLOCKS<FAR, POLLS, !RELAX && !HOLES>)
+  struct_factor_kernel(const SyncILUDeviceStructFactor f)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) unsigned char shared[];
   const SyncILULines                           &g    = f.lower.g;
-  const int                                     lane = remembered(threadIdx.x & 31), which = remembered(threadIdx.x >> 6), size = bytes_of_line(f.room);
+  const int                                     lane = remembered(threadIdx.x & 31), which = remembered(threadIdx.x >> 6), size = bytes_of_line(f);
   unsigned char *const ring = shared + which * size, *const hand = ring + f.room;
   double *const values = (double *)(hand + HANDED);
   Pair *const   pair   = (Pair *)(values + AHEAD * 32 + 2 * BEGUN);
 
   if (!(threadIdx.x & 32)) {
     for (int k = lane; k < HANDED / 8; k += 32) poison(((double *)hand)[k]);
+    if (!RELAX && !HOLES) { /* what is read of rows that there are not */
+      for (int k = lane; k < f.room / 8; k += 32) ((double *)ring)[k] = 0.0;
+    }
     if (lane < 4) barrier_begin(pair->ready + lane, 32); /* every lane arrives */
   }
   const Ticket block = take_ticket(f.ticket) / (blockDim.x >> 5), t = block * (blockDim.x >> 6) + which; /* which waits for all of that */
@@ -389,8 +433,12 @@ __global__ void __launch_bounds__(32 * SYNCILU_STRUCT_FACTOR_WARPS) struct_facto
   const Tile tile   = tile_of(g, f.lower.one.order[t >> 5]);
   const int  number = (int)(t & 31), v = tile.v + (number & ((1 << g.edge[0]) - 1)), w = tile.w + (number >> g.edge[0]), first = line_row(g, v, w);
   if (first < 0) return;
-  const Line<FAR, POLLS, LG, RELAX, HOLES> l = {f,    g,           lane,   g.points[0], ring, hand,  values + lane,         values + AHEAD * 32,
-                                                pair, tile.number, number, v,           w,    first, lane_at(g, v, w).late, f.entry[lane]};
+  SyncILUStructEntry e = f.entry[lane];
+  #pragma unroll
+  for (int k = 0; k < SYNCILU_STRUCT_SOURCES; k++) e.cell[k] += (int)(ring - shared);
+  const int                                span = e.bit >= 0 && line_row(g, v + e.point[1] + g.skew * e.point[2], w + e.point[2]) >= 0 ? g.points[0] : 0;
+  const Line<FAR, POLLS, LG, RELAX, HOLES> l =
+    {f, g, lane, g.points[0], shared, ring, hand, values + lane, values + AHEAD * 32, pair, tile.number, number, v, w, first, lane_at(g, v, w).late, span, e};
   if (threadIdx.x & 32) l.end_rows();
   else l.begin_rows();
 #endif
@@ -424,7 +472,7 @@ cudaError_t of_size(const SyncILUDeviceStructFactor &f, cudaStream_t stream)
 
 size_t SyncILUKernelFactorStructBytes(const SyncILUDeviceStructFactor *f)
 {
-  return (size_t)bytes_of_line(f->room);
+  return (size_t)bytes_of_line(*f);
 }
 
 cudaError_t SyncILUKernelFactorStruct(SyncILUValueType type, SyncILUDeviceStructFactor f, cudaStream_t stream)

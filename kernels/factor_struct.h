@@ -41,6 +41,11 @@ typedef struct {
   int begin, mask, x;
 } SyncILUStructRing;
 
+/* Where a reference row is: in the ring that `cell` says, as SyncILUStructRing has it. */
+typedef struct {
+  int mask, x;
+} SyncILUStructReference;
+
 /* A line beside that of a row: how far, and which of its rows comes with the row at 0. */
 typedef struct {
   SyncILUStructRing ring;
@@ -52,13 +57,14 @@ typedef struct {
    padding of the far ones; then the diagonal; then those of U.
 */
 typedef struct {
-  signed char       point[3];                     /* of the entry */
-  signed char       bit;                          /* in SyncILUDeviceStruct.present; -1: the lane has no entry */
-  short             place;                        /* in the storage of its triangle */
-  SyncILUStructRing source;                       /* its reference row */
-  unsigned          before;                       /* lanes whose entries come before this one in a row */
-  unsigned          updated;                      /* by which reference rows it is updated, bit by bit */
-  int               cell[SYNCILU_STRUCT_SOURCES]; /* where the entry stands that does it, in the first row of the ring */
+  signed char       point[3]; /* of the entry */
+  signed char       bit;      /* in SyncILUDeviceStruct.present; -1: the lane has no entry */
+  short             place;    /* in the storage of its triangle */
+  SyncILUStructRing source;   /* its reference row */
+  unsigned          before;   /* lanes whose entries come before this one in a row */
+  unsigned          updated;  /* by which reference rows it is updated, bit by bit */
+  /* where the entry stands that does it, in the first row of the ring; else a number that stays zero */
+  int cell[SYNCILU_STRUCT_SOURCES];
 } SyncILUStructEntry;
 
 typedef struct {
@@ -67,11 +73,13 @@ typedef struct {
   int                       lines;        /* beside that of a row */
   int                       values;       /* of a row in `u`: its entries of U', and with relaxation their sum and its rounding error */
   int                       row, room;    /* bytes of a row in shared memory, and of all rings */
+  int                       largest;      /* bytes of the largest ring */
   int                       hands;        /* line 0 is the one at v - 1: where a warp of the block has it, that hands rows on */
   int                       before;       /* steps before the first row, in which rings are filled */
   int                       warps;        /* of a block: half as many lines */
   int                       follows;      /* a far reference row is on the same line */
-  SyncILUStructRing         own, source[SYNCILU_STRUCT_SOURCES];
+  SyncILUStructRing         own;
+  SyncILUStructReference    reference[SYNCILU_STRUCT_SOURCES];
   SyncILUStructBeside       line[SYNCILU_STRUCT_MOST];
   const SyncILUStructEntry *entry; /* of each lane of a warp */
   SyncILUDevicePattern      pattern;

@@ -212,11 +212,23 @@
 
 /*
    Inodes of a level up to which two warps factor one, where its rows have more entries right of the diagonal
-   and on it than a warp has lanes. On an H200 two take 0.88 and 0.94 of the time of one with 124 and 221
-   inodes of 8 rows a level (27 and 13 points), four 1.00 and 1.19; with 1,555 of 4 rows two take 1.5 times as
-   long.
+   and on it than a warp has lanes, and where it does not go straight to the tiles of the solves, or has three
+   rows. On an H100 two take 0.83 and 0.92 of the time of one with 8 rows along a curve (15 points, 22^3) and
+   with 3 (elasticity, 31^3); in place of one that stores tiles 1.10 with 27 points, 4 unknowns and 295 inodes
+   a level, 1.06 with 8 and 124, 1.07 with 13 points, 8 unknowns and 221.
 */
 #define SYNCILU_BSR_TEAM_ROWS 300
+
+/*
+   Updates by each reference inode in the mean up to which inodes of two rows have eight lanes each in the
+   factorization from lists, and inodes of a level from which on. With 13 points of a star, two updates each,
+   they take on an H100 1.60, 1.12 and 0.83 of the time of a warp each with 440, 1,134 and 2,966 inodes a
+   level; with 27 points, 7.5 updates, and 750 inodes 2.4 times as long.
+*/
+#define SYNCILU_BSR_FEW 3.0
+#if !defined(SYNCILU_BSR_FEW_ROWS) /* tests have few */
+  #define SYNCILU_BSR_FEW_ROWS 2000
+#endif
 
 /*
    Rows of a tile from which on tiles are worth it, and the mean length that chains of successive rows must
@@ -506,9 +518,11 @@
 /*
    More than SYNCILU_RHS_BLOCK right-hand sides by whole lines of x: thread blocks on a multiprocessor; and inner
    entries of a block at most, each row filled up to fours, with which it fits the shared memory that a launch
-   gets without asking. On an H100 16 right-hand sides take 0.68 of the time of four a lane on 300,000 rows of
-   tetrahedra, 0.65 on 800,000 of triangles, 0.64 on 3,000,000 of tetrahedra, 8 take 0.82 and 0.80 on the first
-   two. Four by lines would take 1.08, 1.18 and 1.09.
+   gets without asking. On an H100 16 right-hand sides take 0.55 of the time of before, four a lane, on 300,000
+   rows of tetrahedra, 0.58 on 800,000 of triangles, 0.60 on 3,000,000 of tetrahedra, 0.84 on elasticity of
+   192,000; 8 take 0.82 and 0.74 on the first two, but 1.12 on elasticity, 12 there 1.06. Six thread blocks
+   instead of five take 1.05 to 1.11 times as long, twice as many loads in flight 1.05 to 1.07. Four right-hand
+   sides by lines would take 1.08 to 1.18.
 */
 #define SYNCILU_BLOCKS_RESIDENT_LINES 5
 #define SYNCILU_BLOCKS_INNER          544

@@ -329,7 +329,7 @@ MAT_GETTER(Prefetch, PetscBool3)
    and for `SYNCILU_UPDATE_LIST` as many as its longest row needs; where it is one triangular solve, it takes
    what that takes. `SYNCILU_UPDATE_SHARED`, `SYNCILU_UPDATE_VECT` and `SYNCILU_SOLVE_CSR` always take 32,
    `SYNCILU_UPDATE_PARALLEL` has so many an entry, 2 unless the user says otherwise, `SYNCILU_SOLVE_MR` and
-   `SYNCILU_SOLVE_HYB` about as many as a row has entries. `SYNCILU_UPDATE_BSR` takes 16, 32 or 64
+   `SYNCILU_SOLVE_HYB` about as many as a row has entries. `SYNCILU_UPDATE_BSR` takes 8, 16, 32 or 64
    an inode, whatever the user says, and `SYNCILU_SOLVE_BSR` at least 8. The view says how many.
 
 .seealso: `PCSyncILUSetUpdate()`, `PCSyncILUSetSolve()`, `PCSyncILUGetVectorSize()`,

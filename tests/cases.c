@@ -45,6 +45,10 @@
 #define STENCILS "27pt:6x5x4 27pt:37x29x1 25pt:11x10x12 star13:9x11x10 triangles:19x23"
 /* In the second one each row depends on the one before it in blocks of 2, 4 and 6 rows too. */
 #define POINTS "elasticity:6x5x4 elasticity:8x3x3"
+/* Points of few and of many unknowns, with few and with many updates beside the diagonal. */
+#define FEW_UNKNOWNS  "star13_dof2:11x9x7 27pt_dof2:7x6x5 15pt_dof2_random:6x6x7 27pt_dof3:4x4x3 27pt_dof4:4x3x3 15pt_dof4_random:4x4x4"
+#define MANY_UNKNOWNS "15pt_dof5:4x4x3 27pt_dof6:4x3x3 7pt_dof6:5x4x3 star13_dof7:5x4x3 7pt_dof8:5x4x3 diamond13_dof8:5x4x3"
+#define BY_INODES     "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
 
 /* The columns of all tables are those of CaseLine. */
 
@@ -71,6 +75,9 @@ static const CaseLine small[] = {
   {"5pt:13x7",         0,    NATURAL, 1, 0.9, NULL,      1, 1, 0, ORDER_LINES,  "auto/struct/auto",                                             NULL},
   {"elasticity:6x5x4", 0,    NATURAL, 0, 0.0, "0:0",     2, 1, 0, ORDER_POINTS, ONE_TILED,                                                      NULL},
   {"7pt_dof2:4x3x3",   0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
+  {"27pt_dof2:3x3x2",  0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
+  {"15pt_dof4:3x3x3",  0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
+  {"15pt_dof7:3x3x2",  0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"7pt_dof4:4x3x2",   0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"5pt_dof8:4x3",     0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
@@ -146,6 +153,9 @@ static const CaseLine tiles[] = {
   {POINTS " blocks:5x4x3 blocks:9x11x7",       0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
   {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_GRID,   "list/struct/auto bsr/struct/auto", NULL              },
   {"blocks:5x4x3",                             0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
+  {FEW_UNKNOWNS " " MANY_UNKNOWNS,             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
+  {FEW_UNKNOWNS,                               0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
+  {"star13_dof2:61x59x60",                     0, NATURAL, 0, 0.0, NULL,        1, 1, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
   {"elasticity:6x5x4",                         0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,                               SIZES             },
   {"elasticity:5x6x7",                         0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
   {"random:3000",                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,                               "auto/auto/auto/*"},

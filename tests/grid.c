@@ -230,7 +230,7 @@ static PetscErrorCode TestPoints(void)
     {{{30, 12, 1}, 5, PETSC_TRUE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
     {{{30, 16, 1}, 6, PETSC_TRUE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
     {{{20, 5, 4}, 7, PETSC_FALSE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "of diagonal blocks, by inverses, into the tiles of the solves\n"},
-    {{{15, 5, 4}, 8, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists\n"                                                   },
+    {{{15, 5, 4}, 8, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
     {{{5, 3, 4}, 8, PETSC_FALSE, PETSC_FALSE},
      "-pc_factor_shift_type none -pc_syncilu_update bsr",                                                "of diagonal blocks, by inverses, into the tiles of the solves\n"}
   };

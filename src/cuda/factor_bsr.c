@@ -51,18 +51,26 @@ static PetscErrorCode Room(Factorization *f, SyncILUDeviceBsrFactor *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many warps a block and an inode have, and what shared memory has; whether there is room. */
-static PetscBool ListRoom(const Plan *plan, double level_rows, const SyncILUBsrListSizes *sizes, SyncILUDeviceBsrLists *l)
+/*
+   How many warps a block has, and warps or lanes an inode, and what shared memory has; whether there is room.
+   Inodes that several warps have do not go straight to tiles. Where inodes of two rows have few updates, most
+   lanes of a warp would have nothing to do.
+*/
+static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, const SyncILUBsrListSizes *sizes, SyncILUDeviceBsrLists *l)
 {
-  const SyncILUDeviceCounts *counts = &plan->inodes->counts;
+  const Plan                *inodes     = plan->inodes;
+  const SyncILUDeviceCounts *counts     = &inodes->counts;
+  const double               references = inodes->part[0], updates = 4.0 * ((double)sizes->words - references);
   size_t                     bytes;
 
-  l->inodes  = (SyncILUDeviceInodes){plan->inode, plan->inodes->pattern};
+  l->inodes  = (SyncILUDeviceInodes){plan->inode, inodes->pattern};
   l->entries = counts->longest_row;
   l->words   = sizes->most;
   l->warps   = SYNCILU_BLOCK_FACTOR / 32;
-  l->team    = level_rows <= SYNCILU_BSR_TEAM_ROWS && (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
-  bytes      = SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
+  l->team    = (!tiles || plan->inode == 3) && level_rows <= SYNCILU_BSR_TEAM_ROWS &&
+            (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
+  l->lanes = plan->inode == 2 && !l->team && updates <= SYNCILU_BSR_FEW * references && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
+  bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
   while (l->warps >> l->team > 1 && (size_t)(l->warps >> l->team) * bytes > SYNCILU_SHARED_BYTES) l->warps /= 2;
   return (PetscBool)(bytes <= SYNCILU_SHARED_BYTES);
 }
@@ -148,8 +156,8 @@ static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(*device), plan->stream));
   PlanLaunch(SyncILUKernelBsrLists(p, r->turn, begin, NULL, device, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &sizes, device, sizeof(sizes)));
-  if (!ListRoom(plan, r->order.level_rows, &sizes, l) || sizes.words > INT_MAX || sizes.most > SYNCILU_BSR_LIST_WORDS ||
-      (double)sizes.words * SYNCILU_BSR_LIST_WORD > PlanBudget(plan))
+  if (!ListRoom(plan, r->order.level_rows, (PetscBool)(TriangleGetStructBlocks(f->L) && TriangleGetStructBlocks(f->U)), &sizes, l) || sizes.words > INT_MAX ||
+      sizes.most > SYNCILU_BSR_LIST_WORDS || (double)sizes.words * SYNCILU_BSR_LIST_WORD > PlanBudget(plan))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!sizes.beside && !shifted) PlanCall(DiagonalCreate(f, r, p, &b->diagonal));
   if (!b->tiles.place && (b->diagonal.task || !l->team)) PlanCall(PlaceTiles(f, &b->tiles));
@@ -184,7 +192,7 @@ static PetscErrorCode Lists(Factorization *f, Bsr *b, PetscBool shifted)
     b->tiles       = tiles;
     PetscCall(PlanRelease(plan, &f->memory, mark));
   }
-  if (b->lists.word) f->lanes = 5 + b->lists.team;
+  if (b->lists.word) f->lanes = b->lists.lanes == 8 ? 3 : 5 + b->lists.team;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,9 +14,10 @@ typedef struct {
 
 /* What makes of the stencil's points a table for the lanes of a warp. */
 typedef struct {
-  const Stencil *stencil;
-  int            source[SYNCILU_STRUCT_SOURCES]; /* the point of L of each reference row, -1: padding */
-  int            near;                           /* reference rows that are near */
+  const Stencil    *stencil;
+  int               source[SYNCILU_STRUCT_SOURCES]; /* the point of L of each reference row, -1: padding */
+  int               near;                           /* reference rows that are near */
+  SyncILUStructRing ring[SYNCILU_STRUCT_SOURCES];   /* where the reference row is */
 } Sources;
 
 /*
@@ -56,7 +57,7 @@ static void LineOf(const Stencil *s, const signed char *point, int *v, int *w)
    latest one is near brings it with the row that needs it, others a step before, since far rows are used
    then.
 */
-static void Rings(const Sources *sources, SyncILUDeviceStructFactor *f)
+static void Rings(Sources *sources, SyncILUDeviceStructFactor *f)
 {
   const Stencil *s     = sources->stencil;
   const int      count = f->far + sources->near;
@@ -105,6 +106,7 @@ static void Rings(const Sources *sources, SyncILUDeviceStructFactor *f)
     f->before = PetscMax(f->before, last);
     largest   = PetscMax(largest, size);
   }
+  f->largest = largest * f->row;
   for (int size = largest; size; size /= 2) { /* so that each begins at a multiple of its size */
     for (int j = -1; j < f->lines; j++) {
       SyncILUStructRing *ring = j < 0 ? &f->own : &f->line[j].ring;
@@ -115,11 +117,15 @@ static void Rings(const Sources *sources, SyncILUDeviceStructFactor *f)
     }
   }
   for (int k = 0; k < f->far + SYNCILU_STRUCT_NEAR; k++) {
-    f->source[k] = f->own; /* padding reads there, and uses nothing */
-    if (sources->source[k] < 0) continue;
-    if (line[k] >= 0) f->source[k] = f->line[line[k]].ring;
-    f->source[k].x = s->point[0][sources->source[k]][0] * f->row;
-    if (line[k] < 0 && k < f->far) f->follows = 1;
+    SyncILUStructRing *ring = &sources->ring[k];
+
+    *ring = f->own; /* padding reads there, and uses nothing */
+    if (sources->source[k] >= 0) {
+      if (line[k] >= 0) *ring = f->line[line[k]].ring;
+      ring->x = s->point[0][sources->source[k]][0] * f->row;
+      if (line[k] < 0 && k < f->far) f->follows = 1;
+    }
+    f->reference[k] = (SyncILUStructReference){ring->mask, ring->x};
   }
 }
 
@@ -143,7 +149,7 @@ static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, 
 
     entry[l]  = (SyncILUStructEntry){.bit = -1};
     column[l] = -1;
-    for (int k = 0; k < SYNCILU_STRUCT_SOURCES; k++) entry[l].cell[k] = f->source[k].begin;
+    for (int k = 0; k < SYNCILU_STRUCT_SOURCES; k++) entry[l].cell[k] = sources->ring[k].begin + s->entries[1] * (int)sizeof(double);
     if (l == diagonal) {
       entry[l].bit   = 0;
       entry[l].place = (short)f->lower.entries;
@@ -154,7 +160,7 @@ static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, 
       entry[l].place = PlaceOf(part ? &f->upper : &f->lower, e);
       column[l]      = part ? s->entries[0] + 1 + e : e;
     }
-    if (l < diagonal) entry[l].source = f->source[l];
+    if (l < diagonal) entry[l].source = sources->ring[l];
   }
   for (int l = 0; l < 32; l++) {
     if (entry[l].bit < 0) continue;
@@ -167,7 +173,7 @@ static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, 
         for (int c = 0; c < 3; c++) same = (PetscBool)(same && entry[other].point[c] + s->point[1][u][c] == entry[l].point[c]);
         if (!same) continue;
         entry[l].updated |= 1u << other;
-        entry[l].cell[other] = f->source[other].begin + u * (int)sizeof(double);
+        entry[l].cell[other] = sources->ring[other].begin + u * (int)sizeof(double);
       }
     }
   }

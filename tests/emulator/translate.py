@@ -146,6 +146,9 @@ class Ptx:
             raise self.unknown(f"{text} for a vector of {count}")
         return [self.operand(part, kind) for part in parts]
 
+    def vector_of(self, text, kind):
+        return self.vector("{" + text.strip()[1:-1] + "}", kind, text.count(",") + 1) if "," in text else [self.operand(text.strip()[1:-1], kind)]
+
     def modifiers(self, words, *allowed):
         """The space, the length of a vector, and what is left of an instruction's words between its name and its type."""
         space, count, rest = "generic", 1, []
@@ -204,6 +207,11 @@ class Ptx:
             return "::emulator::meet_cluster(::emulator::here());"
         if name == "bar" and words == ["sync"] and len(arguments) == 2:
             return f"::emulator::meet_threads({self.operand(arguments[0], 's32')}, {self.operand(arguments[1], 's32')}, ::emulator::here());"
+        if name == "mma" and words == "sync aligned m8n8k4 row col f64 f64 f64 f64".split() and len(arguments) == 4:
+            (d, e), (a,), (b,), c = (self.vector_of(argument, "f64") for argument in arguments)
+            if c != [d, e]:
+                raise self.unknown(text)
+            return f"::emulator::add_product({d}, {e}, {a}, {b}, ::emulator::here());"
         if name == "mbarrier" or name == "cp":
             return self.asynchronous(".".join([name] + words), arguments, text)
         if name == "selp" and len(words) == 1 and words[0] in self.TYPES and len(arguments) == 4:
@@ -461,6 +469,8 @@ TRANSLATED = [
     ('asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(p));', "(int)(old + value)"),
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
     ('asm volatile("barrier.cluster.arrive.release.aligned;\\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");', "::emulator::meet_cluster("),
+    ('asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c), "+d"(d) : "d"(a), "d"(b));',
+     "::emulator::add_product((c), (d), (a), (b), ::emulator::here())"),
     ('asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");', "::emulator::meet_threads((number), (threads), ::emulator::here())"),
     ('asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));', "(rank) = ::emulator::cluster_rank()"),
     ('asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(b), "r"(n) : "memory");', "::emulator::barrier_begin((void *)"),

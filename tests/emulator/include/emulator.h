@@ -411,6 +411,22 @@ EMULATOR_SHUFFLE(__shfl_down_sync, ShuffleDown, unsigned)
 EMULATOR_SHUFFLE(__shfl_xor_sync, ShuffleXor, int)
 #undef EMULATOR_SHUFFLE
 
+/* The product of 8 x 4 and 4 x 8 numbers (mma.sync.m8n8k4), of which a lane has one each, and two of the sum. */
+namespace emulator
+{
+inline void add_product(double &c, double &d, double a, double b, Place place)
+{
+  const int lane = (int)(thread_index.x & 31);
+
+  for (int k = 0; k < 4; k++) {
+    const double x = __shfl_sync(0xffffffffu, a, lane / 4 * 4 + k, 32, place);
+
+    c = fma(x, __shfl_sync(0xffffffffu, b, lane % 4 * 8 + k, 32, place), c);
+    d = fma(x, __shfl_sync(0xffffffffu, b, lane % 4 * 8 + 4 + k, 32, place), d);
+  }
+}
+} // namespace emulator
+
 inline unsigned __ballot_sync(unsigned mask, int predicate, ::emulator::Place place = ::emulator::here())
 {
   return (unsigned)::emulator::meet_warp(::emulator::Operation::Ballot, mask, predicate != 0, 0, 32, place);
