@@ -196,19 +196,24 @@
 /*
    Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and from
    which on it does in the solve where they have not; the most that a row may have, since no other warp helps
-   with an inode; mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; and
-   warps of a level up to which an inode waits for the inodes of the latest levels last. On an H200 they take
+   with an inode; mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; warps
+   of a level up to which an inode waits for the inodes of the latest levels last; and those from which on half
+   as many lanes have to do, with twice as many inodes at work. On an H200 they take
    0.44 to 0.97 of the time of the best other factorization on fourteen matrices of 13.8 to 77 entries a row and
    0.34 to 0.81 of that of the best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3
    unknowns of a chain) 0.87 and 1.11; without inodes 0.86 and 0.81 in the solve with 200 and 73 entries at random.
    To wait so takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as
-   long with 1,255 (elasticity, rows in random order).
+   long with 1,255 (elasticity, rows in random order). Half as many lanes take 0.73, 0.68 and 0.64 of the time with
+   16,000, 2,400 and 560 warps (15 points, 4 unknowns in random order, 3 along a curve; elasticity in RCM order),
+   0.72 with 670, 0.87 with 285, 1.0 with 655 and 170, 1.0 to 1.2 with 150 and less. A throttle of three levels,
+   as others have it, would take 1.01 to 1.09 of the time.
 */
 #define SYNCILU_BSR_ENTRIES 12.0
 #define SYNCILU_BSR_ROW     70.0
 #define SYNCILU_BSR_LONGEST 1024
 #define SYNCILU_BSR_COLUMNS 2.0
 #define SYNCILU_BSR_LATE    1000
+#define SYNCILU_BSR_WIDE    250.0
 
 /*
    Inodes of a level up to which two warps factor one, where its rows have more entries right of the diagonal

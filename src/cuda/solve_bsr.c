@@ -13,7 +13,9 @@ static PetscErrorCode Create_Bsr(Triangle *t)
   SyncILUSlice     *task;
   double            columns;
   SyncILULate      *late;
+  double            warps; /* of a level */
   int              *level, levels, *position;
+  PetscBool         late_last;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
@@ -28,8 +30,13 @@ static PetscErrorCode Create_Bsr(Triangle *t)
     plan->late      = inodes->late;
   }
   InodesCall(OrderCreate(inodes, &t->memory, t->part, level, levels, 0, &t->order));
-  columns  = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
-  t->lanes = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
+  columns   = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
+  t->lanes  = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
+  warps     = t->order.level_rows * (double)(1 << t->lanes) / 32.0;
+  late_last = (PetscBool)(warps <= SYNCILU_BSR_LATE);
+  if (warps > SYNCILU_BSR_WIDE && !t->order.numerical && !plan->settings->vector_size) t->lanes = PetscMax(3, t->lanes - 1);
+  /* who waits for the latest levels last polls little, and where levels have more warps all of these have work */
+  if (!t->order.numerical) t->order.throttle = 0;
   InodesCall(PlanTriangle(inodes, &t->memory, t->part, &m->part));
   InodesCall(PlanSlices(inodes, &t->memory, m->part, t->order.row, t->order.key, 0, t->lanes, INT_MAX, PETSC_FALSE, &task, &m->tasks, NULL));
   m->inodes.size    = plan->inode;
@@ -44,7 +51,7 @@ static PetscErrorCode Create_Bsr(Triangle *t)
     PlanLaunch(SyncILUKernelBsrPlaces(*m, place, plan->stream));
     m->place = place;
   }
-  if (t->order.level_rows * (double)(1 << t->lanes) <= 32.0 * SYNCILU_BSR_LATE) {
+  if (late_last) {
     InodesCall(PlanAlloc(inodes, &t->memory, (size_t)inodes->pattern.n * sizeof(*late), &late));
     InodesCall(OrderPositions(inodes, &t->order, &position));
     PlanLaunch(SyncILUKernelBsrLate(*m, position, late, plan->stream));
