@@ -47,6 +47,7 @@ struct Share {
   static constexpr bool SQUARES = B > 2, FOUR = B == 3 || B == 4;
   static constexpr int  G       = B == 2 ? 2 : FOUR ? 8 : 32; /* lanes of a block */
   static constexpr int  NUMBERS = B == 2 ? 4 : 2;             /* of U'_kj that a lane has */
+  static constexpr int  MORE    = B > 4 ? 2 : 1;              /* updates of a step that a warp, or a part of one, makes in turn */
   static constexpr bool PIECES  = B == 2 || B == 4;           /* the rows of the matrix are copied by pairs */
   /* of blocks in shared memory, so that those of successive blocks stand in other banks */
   static constexpr int STRIDE = B * B + (B % 2 ? 0 : B);
@@ -57,11 +58,13 @@ struct Share {
    has inodes, how many are at work counts, and not how far ahead they ask. On an H100, ms, with three steps and
    so more registers, and with two: 27 points, 2 unknowns, 72^3 1.81 and 1.58; 15 points, 4 unknowns, 36^3 in
    random order 0.280 and 0.239; 13 points, 8 unknowns, 36^3 1.52 and 1.40; 13 points of a star, 2 unknowns,
-   94^3, 8 lanes an inode 1.69 and 1.57.
+   94^3, 8 lanes an inode 1.69 and 1.57. With five unknowns and more a step has two updates, which on an H200
+   takes 0.76 to 0.98 of the time of one (27 points, 6 unknowns, 36^3 2.69 and 2.03; 8 unknowns, 52^3 7.14 and
+   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07.
 */
 template <int B, int H, bool TEAM>
 struct Shape {
-  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < 5 ? 8 : 5;
+  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < 5 ? 8 : B < 7 ? 5 : 4;
 };
 
 /* What shared memory has of an inode. */
@@ -88,18 +91,18 @@ struct Room {
 };
 
 /*
-   Updates by a reference inode, as many as the warps of an inode make at the same time, whose values have
-   been asked for.
+   Updates by a reference inode, as many as the warps of an inode make at the same time, or MORE of them, whose
+   values have been asked for. They are those of different blocks.
 */
 template <typename V, int B>
 struct Step {
-  int  place;       /* the block W_ik; -1: there are no more */
-  bool first, last; /* of the reference inode */
-  int  target;      /* the block W_ij of this lane, -1: none */
-  int  at[2];       /* where the lane's numbers of U'_kj stand, -1: nowhere; with two rows a pair each */
-  int  width;       /* from row to row of the reference inode */
-  int  inner;       /* where U'_kk stands; -1 if it is there already */
-  V    u[Share<B>::NUMBERS], inside[2];
+  int  place;                  /* the block W_ik; -1: there are no more */
+  bool first, last;            /* of the reference inode */
+  int  target[Share<B>::MORE]; /* the blocks W_ij of this lane, -1: none */
+  int  at[Share<B>::MORE][2];  /* where the lane's numbers of U'_kj stand, -1: nowhere; with two rows a pair each */
+  int  width;                  /* from row to row of the reference inode */
+  int  inner;                  /* where U'_kk stands; -1 if it is there already */
+  V    u[Share<B>::MORE][Share<B>::NUMBERS], inside[2];
 };
 
 /* H lanes have an inode, 32, or with two rows 8, whose inodes do everything together; or with TEAM several warps. */
@@ -108,7 +111,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
 {
   typedef Share<B>  S;
   constexpr int     STRIDE = S::STRIDE, STEPS = Shape<B, H, TEAM>::STEPS, INSIDE = B == 2 ? 1 : (B * B + 31) / 32;
-  constexpr int     UNITS = H / S::G, EACH = S::NUMBERS / 2, INODES = 32 / H;
+  constexpr int     UNITS = H / S::G, MORE = S::MORE, EACH = S::NUMBERS / 2, INODES = 32 / H;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const val = (V *)f.val, *const pivot = (V *)f.pivot;
   const int    log = TEAM ? m.team : 0, team = 1 << log, all = H << log, units = UNITS << log;
@@ -185,10 +188,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
   auto inside_at = [&](const Step<V, B> &a, int k) { return a.inner + (size_t)(entry(k) / B * a.width) + entry(k) % B; };
   auto load      = [&](Step<V, B> &a) {
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-      if (a.at[h] < 0) continue;
-      if constexpr (B == 2) load_relaxed_pair(val + a.at[h], a.u + h * EACH);
-      else a.u[h] = load_relaxed(val + a.at[h]);
+    for (int g = 0; g < MORE; g++) {
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        if (a.at[g][h] < 0) continue;
+        if constexpr (B == 2) load_relaxed_pair(val + a.at[g][h], a.u[g] + h * EACH);
+        else a.u[g][h] = load_relaxed(val + a.at[g][h]);
+      }
     }
   };
   auto ask = [&](Step<V, B> &a) {
@@ -197,22 +203,27 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
     a.place = -1;
     if (INODES == 1 && !there) return;
     const int2 k     = there ? reference[s] : int2();
-    const int  lower = k.y & 255, count = k.y >> 24 & 255, base = k.x * (B * B), q = pass + unit;
+    const int  lower = k.y & 255, count = k.y >> 24 & 255, base = k.x * (B * B);
 
     if (there) a.place = k.y >> 16 & 255;
-    a.width  = (int)(k.y >> 8 & 255) * B;
-    a.first  = there && pass == 0;
-    a.inner  = a.first ? base + lower * B : -1;
-    a.target = q < count ? update[before + q] & 255 : -1;
+    a.width = (int)(k.y >> 8 & 255) * B;
+    a.first = there && pass == 0;
+    a.inner = a.first ? base + lower * B : -1;
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-      /* which block the lane has numbers of, and which: with more rows one, with two a row */
-      const int from = pass + (B == 2 ? unit : member * UNITS + (S::FOUR ? 2 * h + lane / 16 : 0));
-      const int row = B == 2 ? h : S::FOUR ? lane % 4 : 4 * h + lane % 4, column = B == 2 ? 0 : r;
+    for (int g = 0; g < MORE; g++) {
+      const int q = pass + g * units + unit;
 
-      a.at[h] = from < count && row < B && column < B ? base + (lower + 1 + (update[before + from] >> 8)) * B + row * a.width + column : -1;
+      a.target[g] = q < count ? update[before + q] & 255 : -1;
 #pragma unroll
-      for (int e = 0; e < EACH; e++) a.u[h * EACH + e] = V(0);
+      for (int h = 0; h < 2; h++) {
+        /* which block the lane has numbers of, and which: with more rows one, with two a row */
+        const int from = pass + g * units + (B == 2 ? unit : member * UNITS + (S::FOUR ? 2 * h + lane / 16 : 0));
+        const int row = B == 2 ? h : S::FOUR ? lane % 4 : 4 * h + lane % 4, column = B == 2 ? 0 : r;
+
+        a.at[g][h] = from < count && row < B && column < B ? base + (lower + 1 + (update[before + from] >> 8)) * B + row * a.width + column : -1;
+#pragma unroll
+        for (int e = 0; e < EACH; e++) a.u[g][h * EACH + e] = V(0);
+      }
     }
     load(a);
 #pragma unroll
@@ -220,7 +231,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
       a.inside[k] = V(0);
       if (a.first && is_inside(k)) a.inside[k] = load_relaxed(val + inside_at(a, k));
     }
-    if (there) pass += units;
+    if (there) pass += MORE * units;
     a.last = there && pass >= count;
     if (a.last) {
       before += count;
@@ -232,7 +243,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
     bool some = false;
 
 #pragma unroll
-    for (int n = 0; n < S::NUMBERS; n++) some |= !is_set(a.u[n]);
+    for (int n = 0; n < MORE * S::NUMBERS; n++) some |= !is_set(a.u[n / S::NUMBERS][n % S::NUMBERS]);
     return some;
   };
   auto missing_inside = [&](const Step<V, B> &a) { return !is_set(a.inside[0]) || !is_set(a.inside[INSIDE - 1]); };
@@ -286,36 +297,45 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
         part[h] = S::FOUR && lane / 16 != h ? V(0) : lane & 2 ? -high : -low;
       }
     }
-    V *const to = w + now.target * STRIDE + r * B + c;
-    V        x[2];
+    V x[MORE][2];
 
 #pragma unroll
-    for (int e = 0; e < 2; e++) x[e] = now.target >= 0 && e < columns ? to[e] : V(0);
-    if (S::FOUR && __any_sync(FULL, !isfinite(now.u[0]) || !isfinite(now.u[1]))) {
+    for (int g = 0; g < MORE; g++) {
+      const V *const to = w + now.target[g] * STRIDE + r * B + c;
+#pragma unroll
+      for (int e = 0; e < 2; e++) x[g][e] = now.target[g] >= 0 && e < columns ? to[e] : V(0);
+    }
+    if (S::FOUR && __any_sync(FULL, !isfinite(now.u[0][0]) || !isfinite(now.u[0][1]))) {
       /* zeros above or below W_ik would not leave the other blocks as they are */
 #pragma unroll
       for (int e = 0; e < 2; e++) {
 #pragma unroll
         for (int p = 0; p < B; p++) {
           const int from = (lane % 4 / 2 * 4 + c + e) * 4 + p;
-          const V   u[2] = {__shfl_sync(FULL, now.u[0], from), __shfl_sync(FULL, now.u[1], from)};
+          const V   u[2] = {__shfl_sync(FULL, now.u[0][0], from), __shfl_sync(FULL, now.u[0][1], from)};
 
-          x[e] -= row[p] * (lane / 16 ? u[1] : u[0]);
+          x[0][e] -= row[p] * (lane / 16 ? u[1] : u[0]);
         }
       }
     } else {
 #pragma unroll
       for (int h = 0; h < 2; h++) {
-        if constexpr (S::SQUARES) add_square_product(x[0], x[1], part[h], now.u[h]);
-        else {
+        if constexpr (S::SQUARES) {
 #pragma unroll
-          for (int e = 0; e < 2; e++) x[e] -= row[h] * now.u[h * EACH + e];
+          for (int g = 0; g < MORE; g++) add_square_product(x[g][0], x[g][1], part[h], now.u[g][h]);
+        } else {
+#pragma unroll
+          for (int e = 0; e < 2; e++) x[0][e] -= row[h] * now.u[0][h * EACH + e];
         }
       }
     }
 #pragma unroll
-    for (int e = 0; e < 2; e++)
-      if (now.target >= 0 && e < columns) to[e] = x[e];
+    for (int g = 0; g < MORE; g++) {
+      V *const to = w + now.target[g] * STRIDE + r * B + c;
+#pragma unroll
+      for (int e = 0; e < 2; e++)
+        if (now.target[g] >= 0 && e < columns) to[e] = x[g][e];
+    }
     if (INODES == 1 ? now.last : __any_sync(FULL, now.last)) {
       meet(); /* the updates by this reference inode come before the next one's, and all have read W_ik and U'_kk */
       if (now.last && unit == 0 && c == 0 && r < B) {
