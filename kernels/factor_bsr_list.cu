@@ -47,7 +47,6 @@ struct Share {
   static constexpr bool SQUARES = B > 2, FOUR = B == 3 || B == 4;
   static constexpr int  G       = B == 2 ? 2 : FOUR ? 8 : 32; /* lanes of a block */
   static constexpr int  NUMBERS = B == 2 ? 4 : 2;             /* of U'_kj that a lane has */
-  static constexpr int  MORE    = B > 4 ? 2 : 1;              /* updates of a step that a warp, or a part of one, makes in turn */
   static constexpr bool PIECES  = B == 2 || B == 4;           /* the rows of the matrix are copied by pairs */
   /* of blocks in shared memory, so that those of successive blocks stand in other banks */
   static constexpr int STRIDE = B * B + (B % 2 ? 0 : B);
@@ -60,7 +59,9 @@ struct Share {
    random order 0.280 and 0.239; 13 points, 8 unknowns, 36^3 1.52 and 1.40; 13 points of a star, 2 unknowns,
    94^3, 8 lanes an inode 1.69 and 1.57. With five unknowns and more a step has two updates, which on an H200
    takes 0.76 to 0.98 of the time of one (27 points, 6 unknowns, 36^3 2.69 and 2.03; 8 unknowns, 52^3 7.14 and
-   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07.
+   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07. With seven
+   and eight it has four where reference inodes have more than SYNCILU_BSR_FEW updates: 0.90 of the time of two
+   there, 0.94 with 25 points, but 1.14 with 13 of a star, which has two.
 */
 template <int B, int H, bool TEAM>
 struct Shape {
@@ -94,24 +95,24 @@ struct Room {
    Updates by a reference inode, as many as the warps of an inode make at the same time, or MORE of them, whose
    values have been asked for. They are those of different blocks.
 */
-template <typename V, int B>
+template <typename V, int B, int MORE>
 struct Step {
-  int  place;                  /* the block W_ik; -1: there are no more */
-  bool first, last;            /* of the reference inode */
-  int  target[Share<B>::MORE]; /* the blocks W_ij of this lane, -1: none */
-  int  at[Share<B>::MORE][2];  /* where the lane's numbers of U'_kj stand, -1: nowhere; with two rows a pair each */
-  int  width;                  /* from row to row of the reference inode */
-  int  inner;                  /* where U'_kk stands; -1 if it is there already */
-  V    u[Share<B>::MORE][Share<B>::NUMBERS], inside[2];
+  int  place;        /* the block W_ik; -1: there are no more */
+  bool first, last;  /* of the reference inode */
+  int  target[MORE]; /* the blocks W_ij of this lane, -1: none */
+  int  at[MORE][2];  /* where the lane's numbers of U'_kj stand, -1: nowhere; with two rows a pair each */
+  int  width;        /* from row to row of the reference inode */
+  int  inner;        /* where U'_kk stands; -1 if it is there already */
+  V    u[MORE][Share<B>::NUMBERS], inside[2];
 };
 
 /* H lanes have an inode, 32, or with two rows 8, whose inodes do everything together; or with TEAM several warps. */
-template <typename V, int B, int H, bool TEAM>
+template <typename V, int B, int H, bool TEAM, int MORE>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
   typedef Share<B>  S;
   constexpr int     STRIDE = S::STRIDE, STEPS = Shape<B, H, TEAM>::STEPS, INSIDE = B == 2 ? 1 : (B * B + 31) / 32;
-  constexpr int     UNITS = H / S::G, MORE = S::MORE, EACH = S::NUMBERS / 2, INODES = 32 / H;
+  constexpr int     UNITS = H / S::G, EACH = S::NUMBERS / 2, INODES = 32 / H;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const val = (V *)f.val, *const pivot = (V *)f.pivot;
   const int    log = TEAM ? m.team : 0, team = 1 << log, all = H << log, units = UNITS << log;
@@ -185,8 +186,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
   /* with two rows U'_kk has one number, which each lane takes by itself */
   auto entry     = [&](int k) { return B == 2 ? 1 : k * H + lane; };
   auto is_inside = [&](int k) { return entry(k) < B * B && entry(k) % B > entry(k) / B; };
-  auto inside_at = [&](const Step<V, B> &a, int k) { return a.inner + (size_t)(entry(k) / B * a.width) + entry(k) % B; };
-  auto load      = [&](Step<V, B> &a) {
+  auto inside_at = [&](const Step<V, B, MORE> &a, int k) { return a.inner + (size_t)(entry(k) / B * a.width) + entry(k) % B; };
+  auto load      = [&](Step<V, B, MORE> &a) {
 #pragma unroll
     for (int g = 0; g < MORE; g++) {
 #pragma unroll
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
       }
     }
   };
-  auto ask = [&](Step<V, B> &a) {
+  auto ask = [&](Step<V, B, MORE> &a) {
     const bool there = s < refs;
 
     a.place = -1;
@@ -239,26 +240,26 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
       s++;
     }
   };
-  auto missing = [&](const Step<V, B> &a) {
+  auto missing = [&](const Step<V, B, MORE> &a) {
     bool some = false;
 
 #pragma unroll
     for (int n = 0; n < MORE * S::NUMBERS; n++) some |= !is_set(a.u[n / S::NUMBERS][n % S::NUMBERS]);
     return some;
   };
-  auto missing_inside = [&](const Step<V, B> &a) { return !is_set(a.inside[0]) || !is_set(a.inside[INSIDE - 1]); };
-  auto again          = [&](Step<V, B> &a) {
+  auto missing_inside = [&](const Step<V, B, MORE> &a) { return !is_set(a.inside[0]) || !is_set(a.inside[INSIDE - 1]); };
+  auto again          = [&](Step<V, B, MORE> &a) {
     if (missing(a)) load(a);
 #pragma unroll
     for (int k = 0; k < INSIDE; k++)
       if (!is_set(a.inside[k])) a.inside[k] = load_relaxed(val + inside_at(a, k));
   };
 
-  V          row[B];  /* of W_ik */
-  V          part[2]; /* of -W_ik, as the first factors of squares */
-  Step<V, B> steps[STEPS];
-  auto       make = [&](int k) {
-    Step<V, B> &now = steps[k];
+  V                row[B];  /* of W_ik */
+  V                part[2]; /* of -W_ik, as the first factors of squares */
+  Step<V, B, MORE> steps[STEPS];
+  auto             make = [&](int k) {
+    Step<V, B, MORE> &now = steps[k];
 
     ask(steps[(k + STEPS - 1) % STEPS]);
     if (now.first) {
@@ -567,9 +568,12 @@ cudaError_t launch_list(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrList
   const size_t   bytes  = inodes * Room<V, B>::bytes(m.entries, m.words, 1 << m.team);
   const unsigned grid   = blocks_for(f.tasks, inodes);
 
-  if (m.team) bsr_list_kernel<V, B, 32, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else if (m.lanes == 32) bsr_list_kernel<V, B, 32, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else if constexpr (B == 2) bsr_list_kernel<V, B, 8, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  constexpr int SOME = B < 5 ? 1 : 2, MANY = B < 7 ? SOME : 4;
+
+  if (m.team) bsr_list_kernel<V, B, 32, true, SOME><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if (m.lanes == 32 && m.many) bsr_list_kernel<V, B, 32, false, MANY><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if (m.lanes == 32) bsr_list_kernel<V, B, 32, false, SOME><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if constexpr (B == 2) bsr_list_kernel<V, B, 8, false, SOME><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
   return cudaGetLastError();
 }
 

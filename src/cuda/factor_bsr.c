@@ -69,7 +69,8 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
   l->warps   = SYNCILU_BLOCK_FACTOR / 32;
   l->team    = (!tiles || plan->inode == 3) && level_rows <= SYNCILU_BSR_TEAM_ROWS &&
             (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
-  l->lanes = plan->inode == 2 && !l->team && updates <= SYNCILU_BSR_FEW * references && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
+  l->many  = updates > SYNCILU_BSR_FEW * references;
+  l->lanes = plan->inode == 2 && !l->team && !l->many && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
   bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
   while (l->warps >> l->team > 1 && (size_t)(l->warps >> l->team) * bytes > SYNCILU_SHARED_BYTES) l->warps /= 2;
   return (PetscBool)(bytes <= SYNCILU_SHARED_BYTES);
