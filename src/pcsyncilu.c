@@ -4,6 +4,7 @@
    The block is the business of an inner PCILU, so that every option and setter of PCILU is PETSc's own and
    forwarded. Here remain the block of the matrix, the local vectors, and our settings.
 */
+#include "bmc.h"
 #include "syncilu_impl.h"
 
 typedef struct {
@@ -369,7 +370,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   if (ordered || reorder) PetscCall(WantIndexSets(pc));
   /* not PCSetFromOptions(), which would read -pc_type again and make the inner preconditioner one of ours */
   PetscCall(PCSyncILUSetFromOptionsWithShared(s->ilu, s->ilu->ops->setfromoptions, PetscOptionsObject, s->container));
-  PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size, &size, &sized));
+  PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size ? size : SYNCILU_BMC_SIZE,
+                            &size, &sized));
   if (sized) PetscCall(SyncILUBlocksCheckSize(size));
   PetscCall(PetscOptionsBool("-mat_ordering_bmc_along_numbering", "Colors of the ordering bmc follow the numbering", "PCFactorSetMatOrderingType", along,
                              &along, NULL));
