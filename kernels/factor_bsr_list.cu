@@ -60,8 +60,9 @@ struct Share {
    94^3, 8 lanes an inode 1.69 and 1.57. With five unknowns and more a step has two updates, which on an H200
    takes 0.76 to 0.98 of the time of one (27 points, 6 unknowns, 36^3 2.69 and 2.03; 8 unknowns, 52^3 7.14 and
    6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07. With seven
-   and eight it has four where reference inodes have more than SYNCILU_BSR_FEW updates: 0.90 of the time of two
-   there, 0.94 with 25 points, but 1.14 with 13 of a star, which has two.
+   and eight unknowns a step has four updates where a reference inode makes more than SYNCILU_BSR_FEW in the mean:
+   that takes 0.90 of the time of two with 27 points and 0.94 with 25, but 1.14 with the 13 of a star, where it
+   makes two.
 */
 template <int B, int H, bool TEAM>
 struct Shape {
@@ -92,8 +93,8 @@ struct Room {
 };
 
 /*
-   Updates by a reference inode, as many as the warps of an inode make at the same time, or MORE of them, whose
-   values have been asked for. They are those of different blocks.
+   Updates by a reference inode whose values have been asked for: MORE times as many as the warps of an inode make
+   at the same time. No two of them are of the same block.
 */
 template <typename V, int B, int MORE>
 struct Step {

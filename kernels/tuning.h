@@ -197,17 +197,17 @@
    Strategies bsr: mean entries of a row from which on auto takes them where inodes have several rows, and from
    which on it does in the solve where they have not; the most that a row may have, since no other warp helps
    with an inode; mean entries of a row of L or U for each of the lanes of an inode in a triangular solve; warps
-   of a level up to which an inode waits for the inodes of the latest levels last; and those from which on half
-   as many lanes have to do, with twice as many inodes at work. On an H200 they take
+   of a level up to which an inode waits for the inodes of the latest levels last; and those beyond which an inode
+   has half as many lanes, so that twice as many inodes are at work. On an H200 they take
    0.44 to 0.97 of the time of the best other factorization on fourteen matrices of 13.8 to 77 entries a row and
    0.34 to 0.81 of that of the best other solve, but with 10 (2 unknowns, 5-point) 1.23 and 1.27, with 9 (3
    unknowns of a chain) 0.87 and 1.11; without inodes 0.86 and 0.81 in the solve with 200 and 73 entries at random.
    To wait so takes 0.67 of the time with 195 to 233 warps (elasticity, blocks), 1.5 times as
    long with 1,255 (elasticity, rows in random order). Half as many lanes take 0.73, 0.68 and 0.64 of the time with
    16,000, 2,400 and 560 warps (15 points, 4 unknowns in random order, 3 along a curve; elasticity in RCM order),
-   0.72 with 670, 0.87 with 285, 1.0 with 655 and 170, 1.0 to 1.2 with 150 and less. A throttle of three levels,
-   as others have it, would take 0.94 (elasticity on tetrahedra) to 1.09 of the time; and to wait for none last from
-   450 warps on instead of 1,000 0.93 (8 unknowns, 44^3) to 1.15 (3 in random order, 34^3).
+   0.72 with 670, 0.87 with 285, 1.0 with 655 and 170, 1.0 to 1.2 with 150 and less. The throttle of three levels
+   that other strategies have would take 0.94 (elasticity on tetrahedra) to 1.09 of the time. To wait for the
+   latest levels last up to 450 warps alone would take 0.93 (8 unknowns, 44^3) to 1.15 (3 in random order, 34^3).
 */
 #define SYNCILU_BSR_ENTRIES 12.0
 #define SYNCILU_BSR_ROW     70.0
@@ -226,8 +226,9 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Updates by each reference inode in the mean up to which inodes of two rows have eight lanes each in the
-   factorization from lists, and inodes of a level from which on. With 13 points of a star, two updates each,
+   Factorization from lists: updates by each reference inode in the mean up to which inodes of two rows have eight
+   lanes each, and beyond which a step has four updates with seven and eight rows (factor_bsr_list.cu); and inodes
+   of a level from which on they have eight lanes. With 13 points of a star, two updates each,
    they take on an H100 1.60, 1.12 and 0.83 of the time of a warp each with 440, 1,134 and 2,966 inodes a
    level; with 27 points, 7.5 updates, and 750 inodes 2.4 times as long.
 */

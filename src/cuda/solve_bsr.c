@@ -13,9 +13,8 @@ static PetscErrorCode Create_Bsr(Triangle *t)
   SyncILUSlice     *task;
   double            columns;
   SyncILULate      *late;
-  double            warps; /* of a level */
+  double            warps; /* of a level, with the lanes that its rows would have */
   int              *level, levels, *position;
-  PetscBool         late_last;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
@@ -30,13 +29,17 @@ static PetscErrorCode Create_Bsr(Triangle *t)
     plan->late      = inodes->late;
   }
   InodesCall(OrderCreate(inodes, &t->memory, t->part, level, levels, 0, &t->order));
-  columns   = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
-  t->lanes  = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
-  warps     = t->order.level_rows * (double)(1 << t->lanes) / 32.0;
-  late_last = (PetscBool)(warps <= SYNCILU_BSR_LATE);
-  if (warps > SYNCILU_BSR_WIDE && !t->order.numerical && !plan->settings->vector_size) t->lanes = PetscMax(3, t->lanes - 1);
-  /* who waits for the latest levels last polls little, and where levels have more warps all of these have work */
-  if (!t->order.numerical) t->order.throttle = 0;
+  columns  = inodes->pattern.n ? (double)plan->inode * inodes->part[k] / inodes->pattern.n : 0.0;
+  t->lanes = t->order.numerical ? 5 : PetscMax(3, PlanLanes(plan, columns / SYNCILU_BSR_COLUMNS));
+  warps    = t->order.level_rows * (double)(1 << t->lanes) / 32.0;
+  if (!t->order.numerical) {
+    if (warps > SYNCILU_BSR_WIDE && !plan->settings->vector_size) t->lanes = PetscMax(3, t->lanes - 1);
+    /*
+       In narrow levels inodes wait for the latest levels last, and so poll little; beside wide ones few inodes of
+       later levels are at work at all.
+    */
+    t->order.throttle = 0;
+  }
   InodesCall(PlanTriangle(inodes, &t->memory, t->part, &m->part));
   InodesCall(PlanSlices(inodes, &t->memory, m->part, t->order.row, t->order.key, 0, t->lanes, INT_MAX, PETSC_FALSE, &task, &m->tasks, NULL));
   m->inodes.size    = plan->inode;
@@ -51,7 +54,7 @@ static PetscErrorCode Create_Bsr(Triangle *t)
     PlanLaunch(SyncILUKernelBsrPlaces(*m, place, plan->stream));
     m->place = place;
   }
-  if (late_last) {
+  if (warps <= SYNCILU_BSR_LATE) {
     InodesCall(PlanAlloc(inodes, &t->memory, (size_t)inodes->pattern.n * sizeof(*late), &late));
     InodesCall(OrderPositions(inodes, &t->order, &position));
     PlanLaunch(SyncILUKernelBsrLate(*m, position, late, plan->stream));
