@@ -4,41 +4,60 @@
 #include "engine.h"
 #include "bmc.h"
 
-/*
-   The levels of L or of U of a matrix in its natural order, where it has no fill. Columns beyond the matrix
-   count for none.
-*/
-static PetscErrorCode CountLevels(const SyncILUCSR *A, PetscBool lower, PetscInt *levels)
+/* What a backend that knows no blocks says of the points of a matrix of blocks. */
+static PetscErrorCode ChooseOfPoints(const SyncILUSettings *settings, SyncILUReorder reorder, const SyncILUCSR *A, PetscBool *pays, char why[], size_t len)
 {
-  const PetscInt n = A->n;
-  PetscInt      *level;
+  const PetscInt bs     = A->bs, nnz = A->n ? A->i[A->n] : 0;
+  SyncILUDerived d      = {.make = NULL};
+  SyncILUCSR     points = *A;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  *levels = 0;
-  PetscCall(PetscMalloc1(n, &level));
-  for (PetscInt q = 0; q < n; q++) {
-    const PetscInt i = lower ? q : n - 1 - q;
-    PetscInt       l = 0;
-
-    for (PetscInt k = A->i[i]; k < A->i[i + 1]; k++) {
-      const PetscInt j = A->j[k];
-
-      if (lower ? j >= 0 && j < i : j > i && j < n) l = PetscMax(l, level[j]);
-    }
-    level[i] = l + 1;
-    *levels  = PetscMax(*levels, l + 1);
+  *pays = PETSC_FALSE;
+  if (nnz > PETSC_MAX_INT / (bs * bs)) { /* such a matrix is the host's */
+    PetscCall(PetscSNPrintf(why, len, "the points of %" PetscInt_FMT " blocks have more entries than an index counts", nnz));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscFree(level));
+  points.nnz = nnz;
+  PetscCall(SyncILUMakePoints(&d, &points));
+  points.bs  = 1;
+  points.n   = A->n * bs;
+  points.nnz = nnz * bs * bs;
+  points.i   = d.i;
+  points.j   = d.j;
+  ierr       = (*reorder)(settings, &points, pays, why, len);
+  PetscCall(SyncILUDerivedDestroy(&d));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says what speaks for the ordering that was taken: levels of L and U, and what two orderings take. */
-PetscErrorCode SyncILUBlocksWhy(const PetscInt levels[2], const double ms[2], SyncILUBlocks *blocks)
+/*
+   SyncILUBlocksChoose - where the choice is left to the library, the natural ordering or bmc
+
+   Not Collective
+
+   Input Parameters:
++  settings - with which the matrix will be factored
+.  reorder  - the rule of the backend that will do it, as in SyncILUBackendOps
+-  A        - the pattern of a matrix on the host, with both triangles
+
+   Input/Output Parameter:
+.  blocks - what is asked for; then what it is to be, and why
+
+   Errors:
+   What is wrong with the pattern (see SyncILUPatternCreate()).
+*/
+PetscErrorCode SyncILUBlocksChoose(const SyncILUSettings *settings, SyncILUReorder reorder, const SyncILUCSR *A, SyncILUBlocks *blocks)
 {
+  PetscBool pays = PETSC_FALSE;
+
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(blocks->why, sizeof(blocks->why),
-                          "%" PetscInt_FMT " levels of L and U in the natural order take about %.2g ms an application, in the ordering bmc about %.2g",
-                          levels[0] + levels[1], ms[0], ms[1]));
+  blocks->why[0] = 0;
+  if (blocks->request != SYNCILU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!reorder) PetscCall(PetscStrncpy(blocks->why, "the host goes through the rows in their order", sizeof(blocks->why)));
+  else if (SyncILUBlockSize(A) > 1) PetscCall(ChooseOfPoints(settings, reorder, A, &pays, blocks->why, sizeof(blocks->why)));
+  else PetscCall((*reorder)(settings, A, &pays, blocks->why, sizeof(blocks->why)));
+  blocks->request = pays ? SYNCILU_ORDERING_BMC : SYNCILU_ORDERING_GIVEN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,12 +66,11 @@ PetscErrorCode SyncILUBlocksWhy(const PetscInt levels[2], const double ms[2], Sy
 
    Not Collective
 
-   Input Parameters:
-+  A       - the pattern of a matrix on the host
--  reorder - the rule of the backend that will factor it, as in SyncILUBackendOps
+   Input Parameter:
+.  A - the pattern of a matrix on the host
 
    Input/Output Parameter:
-.  blocks - what is asked for, the rows of a block and whether colors shall follow the numbering; then what it is
+.  blocks - bmc or the natural ordering, the rows of a block and whether colors shall follow the numbering; then what it is
 
    Output Parameter:
 .  row - the row at each position, which the caller frees; NULL: the natural ordering
@@ -60,29 +78,15 @@ PetscErrorCode SyncILUBlocksWhy(const PetscInt levels[2], const double ms[2], Sy
    Errors:
    PETSC_ERR_ARG_OUTOFRANGE with the row that has a column outside of the matrix.
 */
-PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, SyncILUReorder reorder, PetscInt **row, SyncILUBlocks *blocks)
+PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, PetscInt **row, SyncILUBlocks *blocks)
 {
-  PetscBool  pays = (PetscBool)(blocks->request == SYNCILU_ORDERING_BMC);
-  SyncILUBMC o;
+  const PetscBool bmc = (PetscBool)(blocks->request == SYNCILU_ORDERING_BMC);
+  SyncILUBMC      o;
 
   PetscFunctionBegin;
-  *row           = NULL;
-  blocks->why[0] = 0;
-  if (blocks->request == SYNCILU_ORDERING_AUTO && reorder) {
-    const PetscInt bs = SyncILUBlockSize(A); /* the backend will see points */
-    PetscInt       levels[2];
-    double         ms[2];
-
-    for (int k = 0; k < 2; k++) {
-      PetscCall(CountLevels(A, (PetscBool)!k, &levels[k]));
-      levels[k] *= bs;
-    }
-    pays = (*reorder)(A->n * bs, A->n ? (PetscInt64)A->i[A->n] * bs * bs : 0, levels, ms);
-    PetscCall(SyncILUBlocksWhy(levels, ms, blocks));
-  } else if (blocks->request == SYNCILU_ORDERING_AUTO)
-    PetscCall(PetscStrncpy(blocks->why, "the host goes through the rows in their order", sizeof(blocks->why)));
+  *row = NULL;
   blocks->request = SYNCILU_ORDERING_GIVEN;
-  if (!pays) {
+  if (!bmc) {
     blocks->size = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

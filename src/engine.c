@@ -135,7 +135,8 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
     e->blocks.request = e->settings.ordering;
     e->blocks.size    = e->settings.block_size;
     e->blocks.along   = e->settings.block_along;
-    PetscCall(SyncILUBlocksOrder(A, e->ops->reorder, &row, &e->blocks));
+    PetscCall(SyncILUBlocksChoose(&e->settings, e->ops->reorder, A, &e->blocks));
+    PetscCall(SyncILUBlocksOrder(A, &row, &e->blocks));
   }
   ierr = SyncILUPatternCreate(A, row ? row : e->row, row ? row : e->col, e->fill, &e->pattern);
   PetscCall(PetscFree(row));

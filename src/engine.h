@@ -117,7 +117,7 @@ typedef struct {
   SyncILUOrdering request;              /* GIVEN once the rows are ordered */
   PetscInt        size, blocks, colors; /* of bmc; size 0: it is the natural one */
   PetscBool       matched, along;       /* see src/bmc.h */
-  char            why[160];             /* why auto is this one; empty else */
+  char            why[192];             /* why auto is this one; empty else */
 } SyncILUBlocks;
 
 /* The grid that the user has given (grid.c). */
@@ -273,7 +273,7 @@ typedef struct {
 } SyncILUEisenstatOps;
 
 /* See reorder below. */
-typedef PetscBool (*SyncILUReorder)(PetscInt, PetscInt64, const PetscInt[2], double[2]);
+typedef PetscErrorCode (*SyncILUReorder)(const SyncILUSettings *, const SyncILUCSR *, PetscBool *, char[], size_t);
 
 /* What a backend provides. */
 typedef struct {
@@ -349,9 +349,8 @@ typedef struct {
   */
   PetscErrorCode (*fits)(SyncILUEngine, SyncILUSolve, char *, size_t);
   /*
-     About how many milliseconds an application takes with so many rows, nonzeros of the factor and levels of
-     L and of U, and with the levels of an ordering that has few; and whether that one had better be taken.
-     NULL: levels do not matter.
+     Whether a matrix of points on the host had better be factored in an ordering with few levels than as it is, and
+     what speaks for that: about how many milliseconds an application takes either way. NULL: levels do not matter.
   */
   SyncILUReorder reorder;
   /* Called when the package is finalized. NULL: nothing to do. */
@@ -413,8 +412,8 @@ PETSC_INTERN PetscErrorCode SyncILUEngineStatistics(SyncILUEngine, SyncILUStatis
 PETSC_INTERN PetscErrorCode SyncILUEngineFinalize(void);
 
 /* Orderings on the host (blocks.c). */
-PETSC_INTERN PetscErrorCode SyncILUBlocksWhy(const PetscInt[2], const double[2], SyncILUBlocks *);
-PETSC_INTERN PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *, SyncILUReorder, PetscInt **, SyncILUBlocks *);
+PETSC_INTERN PetscErrorCode SyncILUBlocksChoose(const SyncILUSettings *, SyncILUReorder, const SyncILUCSR *, SyncILUBlocks *);
+PETSC_INTERN PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *, PetscInt **, SyncILUBlocks *);
 
 /* With settings.check: an attempt and a solution compared with the serial reference (check.c). */
 PETSC_INTERN PetscErrorCode SyncILUCheckFactor(SyncILUEngine, const SyncILUCSR *, const SyncILUPivoting *);

@@ -257,17 +257,15 @@ static PetscErrorCode CheckOrdering(PetscBool symmetric, PetscInt n, const Petsc
 }
 
 /*
-   The grid of the matrix' DM, where none was given: DMDA numbers the points of a rank one after the other, x
+   The grid of a DM, or of the matrix' own, where none was given: DMDA numbers the points of a rank one after the other, x
    first. Of the block of a rank the DM is that of the whole matrix, and the grid the part that the rank has
    of it.
 */
-static PetscErrorCode FindGrid(Mat F, Mat A, SyncILUSettings *s)
+PetscErrorCode SyncILUFindGrid(Mat A, DM dm, SyncILUSettings *s)
 {
-  Mat_SyncILU *f  = (Mat_SyncILU *)F->data;
-  DM           dm = f->shared->dm;
-  PetscInt     points[3], dof;
-  PetscInt64   rows;
-  PetscBool    da;
+  PetscInt   points[3], dof;
+  PetscInt64 rows;
+  PetscBool  da;
 
   PetscFunctionBegin;
   if (s->grid_from != SYNCILU_GRID_UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,7 +273,7 @@ static PetscErrorCode FindGrid(Mat F, Mat A, SyncILUSettings *s)
   if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
   if (!da) {
-    PetscCall(PetscInfo(F, "The matrix' DM of type %s gives no grid, which is searched for in the pattern\n", ((PetscObject)dm)->type_name));
+    PetscCall(PetscInfo(A, "The matrix' DM of type %s gives no grid, which is searched for in the pattern\n", ((PetscObject)dm)->type_name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMDAGetCorners(dm, NULL, NULL, NULL, &points[0], &points[1], &points[2]));
@@ -283,7 +281,7 @@ static PetscErrorCode FindGrid(Mat F, Mat A, SyncILUSettings *s)
   rows = (PetscInt64)points[0] * points[1] * points[2] * dof;
   if (rows != A->rmap->n || !rows) {
     PetscCall(
-      PetscInfo(F, "The matrix' DM has %" PetscInt64_FMT " unknowns on this rank, the matrix %" PetscInt_FMT " rows: its grid is searched for in the pattern\n",
+      PetscInfo(A, "The matrix' DM has %" PetscInt64_FMT " unknowns on this rank, the matrix %" PetscInt_FMT " rows: its grid is searched for in the pattern\n",
                 rows, A->rmap->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -310,7 +308,7 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCheck(!info->usedt, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "syncilu has no drop tolerance (PCFactorSetDropTolerance()), only levels of fill");
   if (!f->shared->frompc) PetscCall(ReadOptions(F, A));
   settings = f->shared->settings;
-  PetscCall(FindGrid(F, A, &settings));
+  PetscCall(SyncILUFindGrid(A, f->shared->dm, &settings));
   PetscCall(SyncILUMatIsSBAIJ(A, &half));
   f->symmetric = (PetscBool)(F->factortype == MAT_FACTOR_ICC || f->shared->settings.symmetric || half);
   /* PETSc's own ILU does not take it, and the first solver type that does would be used unasked */
@@ -343,7 +341,7 @@ static PetscErrorCode MatILUFactorSymbolic_SyncILU(Mat F, Mat A, IS row, IS col,
   PetscCall(ierr);
   f->fill = info->fill;
   if (settings.ordering != SYNCILU_ORDERING_GIVEN) {
-    char text[320];
+    char text[352];
 
     PetscCall(SyncILUBlocksDescribe(&f->engine->blocks, text, sizeof(text)));
     PetscCall(PetscInfo(F, "%s\n", text));
@@ -636,7 +634,7 @@ static PetscErrorCode ViewOrdering(Mat F, PetscViewer viewer)
   SyncILUEngine        e      = ((Mat_SyncILU *)F->data)->engine;
   const SyncILUBlocks *blocks = &e->blocks;
   PetscContainer       container;
-  char                 text[320];
+  char                 text[352];
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)F, SYNCILU_BLOCKS_KEY, (PetscObject *)&container));

@@ -39,8 +39,9 @@ static PetscErrorCode GetOptions(Mat A, PetscInt *size, PetscBool *along)
     PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_size", size, NULL));
   }
   PetscCall(SyncILUBlocksCheckSize(*size));
-  *along = shared ? shared->bmc_along : PETSC_FALSE;
-  if (!*along) PetscCall(PetscOptionsGetBool(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_along_numbering", along, NULL));
+  *along = (PetscBool)(shared && shared->bmc_along == PETSC_BOOL3_TRUE);
+  if (!shared || shared->bmc_along == PETSC_BOOL3_UNKNOWN)
+    PetscCall(PetscOptionsGetBool(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_along_numbering", along, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +78,7 @@ PetscErrorCode SyncILUBlocksDescribe(const SyncILUBlocks *b, char text[], size_t
 static PetscErrorCode Describe(Mat A, SyncILUBlocks *blocks, IS row)
 {
   PetscContainer container;
-  char           text[320];
+  char           text[352];
 
   PetscFunctionBegin;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
@@ -94,7 +95,8 @@ static PetscErrorCode Describe(Mat A, SyncILUBlocks *blocks, IS row)
 
 /*
    With which settings the matrix will be factored: those of the preconditioner that does it, if it is one of
-   ours. PETSc's own factorizations are where the matrix is.
+   ours, and the grid of its DM. PETSc's own factorizations are where the matrix is, and a PCILU orders it before our
+   factor reads its options.
 */
 static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
 {
@@ -107,6 +109,33 @@ static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
   SyncILUSettingsInitialize(settings);
   if (shared) *settings = shared->settings;
   else if (!device) settings->backend = SYNCILU_BACKEND_HOST;
+  PetscCall(SyncILUFindGrid(A, shared ? shared->dm : NULL, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The choice between our orderings, by both triangles of a matrix that has but one. */
+static PetscErrorCode Choose(Mat A, const SyncILUCSR *csr, SyncILUBlocks *b)
+{
+  SyncILUDerived  d     = {.make = NULL};
+  SyncILUCSR      whole = *csr;
+  SyncILUSettings settings;
+  SyncILUReorder  reorder;
+  PetscBool       half;
+  PetscErrorCode  ierr;
+
+  PetscFunctionBegin;
+  PetscCall(GetSettings(A, &settings));
+  PetscCall(SyncILUEngineGetReorder(&settings, A->rmap->n, &reorder));
+  PetscCall(SyncILUMatIsSBAIJ(A, &half));
+  if (half && reorder) {
+    PetscCall(SyncILUMakeWhole(&d, csr));
+    whole.i   = d.i;
+    whole.j   = d.j;
+    whole.nnz = d.i[csr->n];
+  }
+  ierr = SyncILUBlocksChoose(&settings, reorder, &whole, b);
+  PetscCall(SyncILUDerivedDestroy(&d));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,17 +153,15 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
   PetscCall(GetOptions(A, &b.size, &b.along));
   PetscCall(FindShared(A, &shared));
   if (!shared || !shared->orders) {
-    SyncILUSettings settings;
-    SyncILUReorder  reorder;
-    SyncILUCSR      csr = {.mem = PETSC_MEMTYPE_HOST};
-    PetscBool       done, baij;
-    PetscErrorCode  ierr;
+    SyncILUCSR     csr = {.mem = PETSC_MEMTYPE_HOST};
+    PetscBool      done, baij;
+    PetscErrorCode ierr;
 
-    PetscCall(GetSettings(A, &settings));
     PetscCall(GetRows(A, &baij, &csr.n, &csr.i, &csr.j));
     if (baij) PetscCall(MatGetBlockSize(A, &csr.bs));
-    ierr = SyncILUEngineGetReorder(&settings, A->rmap->n, &reorder);
-    if (!ierr) ierr = SyncILUBlocksOrder(&csr, reorder, &order, &b);
+    csr.nnz = csr.n ? csr.i[csr.n] : 0;
+    ierr    = ordering == SYNCILU_ORDERING_AUTO ? Choose(A, &csr, &b) : PETSC_SUCCESS;
+    if (!ierr) ierr = SyncILUBlocksOrder(&csr, &order, &b);
     if (!ierr) {
       if (order) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, csr.n, order, PETSC_OWN_POINTER, row));
       else PetscCall(ISCreateStride(PETSC_COMM_SELF, csr.n, 0, 1, row));

@@ -352,7 +352,8 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PC_SyncILU     *s      = (PC_SyncILU *)pc->data;
   SyncILUSettings before = s->shared->settings;
   PetscInt        size   = s->shared->bmc_size;
-  PetscBool       along  = s->shared->bmc_along;
+  PetscBool3      along  = s->shared->bmc_along;
+  PetscBool       follow = (PetscBool)(along == PETSC_BOOL3_TRUE), follows;
   PetscBool       inplace, same, ordered, reorder, sized, keep, shifted, trick = s->trick;
   const char     *prefix;
 
@@ -373,8 +374,9 @@ static PetscErrorCode PCSetFromOptions_SyncILU(PC pc, SyncILUOptionItems PetscOp
   PetscCall(PetscOptionsInt("-mat_ordering_bmc_size", "Most rows of a block of the ordering bmc", "PCFactorSetMatOrderingType", size ? size : SYNCILU_BMC_SIZE,
                             &size, &sized));
   if (sized) PetscCall(SyncILUBlocksCheckSize(size));
-  PetscCall(PetscOptionsBool("-mat_ordering_bmc_along_numbering", "Colors of the ordering bmc follow the numbering", "PCFactorSetMatOrderingType", along,
-                             &along, NULL));
+  PetscCall(PetscOptionsBool("-mat_ordering_bmc_along_numbering", "Colors of the ordering bmc follow the numbering", "PCFactorSetMatOrderingType", follow,
+                             &follow, &follows));
+  if (follows) along = follow ? PETSC_BOOL3_TRUE : PETSC_BOOL3_FALSE;
   PetscCall(PetscOptionsBool("-pc_syncilu_eisenstat", "Eisenstat's trick", "PCSyncILUSetEisenstat", trick, &trick, NULL));
   PetscCall(PCSyncILUSetEisenstat_SyncILU(pc, trick));
   if (ordered) s->ordered = PETSC_TRUE;

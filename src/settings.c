@@ -378,6 +378,7 @@ PetscErrorCode SyncILUSharedCreate(PetscContainer *container)
   PetscFunctionBegin;
   PetscCall(PetscNew(&shared));
   SyncILUSettingsInitialize(&shared->settings);
+  shared->bmc_along = PETSC_BOOL3_UNKNOWN;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, container));
   PetscCall(PetscContainerSetPointer(*container, shared));
   PetscCall(SyncILUContainerFreesPointer(*container));

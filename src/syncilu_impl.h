@@ -21,7 +21,7 @@ typedef struct {
   PetscBool       shiftknown; /* the next one is so, or not */
   PetscBool       nonzero;    /* MAT_SHIFT_NONZERO is meant where PCILU hands down MAT_SHIFT_INBLOCKS */
   PetscInt        bmc_size;   /* rows of a block of the ordering bmc; 0: what the matrix' options say */
-  PetscBool       bmc_along;  /* its colors shall follow the numbering; else what the matrix' options say */
+  PetscBool3      bmc_along;  /* whether its colors shall follow the numbering; unknown: what the matrix' options say */
   DM              dm;         /* of the matrix whose block is factored, during the setup of the preconditioner; may be NULL */
   PetscBool       orders;     /* the factor makes our orderings itself, where it is, and needs no index sets */
 } SyncILUShared;
@@ -45,6 +45,7 @@ PETSC_INTERN PetscErrorCode PCSyncILUSetUpILU(PC, PetscErrorCode (*)(PC), PetscC
 PETSC_INTERN PetscErrorCode PCSyncILUComposeWithILU(PC);
 
 PETSC_INTERN PetscErrorCode SyncILUSettingsSetFromOptions(SyncILUOptionItems, SyncILUSettings *);
+PETSC_INTERN PetscErrorCode SyncILUFindGrid(Mat, DM, SyncILUSettings *);
 PETSC_INTERN PetscErrorCode SyncILUSettingsView(const SyncILUSettings *, PetscViewer);
 
 /* What the plan does not depend on acts at once; the rest waits for the next symbolic phase. */

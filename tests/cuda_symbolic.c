@@ -225,13 +225,16 @@ static PetscErrorCode TestAuto(const Rows *m)
 {
   const SyncILUFill fill = {0, 0};
   SyncILUBlocks     want = {.request = SYNCILU_ORDERING_AUTO, .size = SYNCILU_BMC_SIZE};
+  SyncILUSettings   settings;
   PetscInt         *row;
   PetscBool         same;
   Phase             s;
 
   PetscFunctionBegin;
   Watch("auto of %s", m->name);
-  PetscCall(SyncILUBlocksOrder(&m->csr, Reorder_CUDA, &row, &want));
+  SyncILUSettingsInitialize(&settings);
+  PetscCall(SyncILUBlocksChoose(&settings, Reorder_CUDA, &m->csr, &want));
+  PetscCall(SyncILUBlocksOrder(&m->csr, &row, &want));
   PetscCall(PhaseCreate(m, SYNCILU_ORDERING_AUTO, SYNCILU_BMC_SIZE, PETSC_FALSE, NULL, NULL, fill, &s));
   CHECK(s.regular, "%s: not done", m->name);
   PetscCall(CheckOrdering(&s, row, m->csr.n, m->name));

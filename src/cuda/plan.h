@@ -172,7 +172,8 @@ PETSC_INTERN PetscErrorCode PlanOrderBMC(Plan *, SyncILUDeviceGraph, int, PetscI
 
 /* advice.c: whether rows had better be in another order. */
 
-PETSC_INTERN PetscBool Reorder_CUDA(PetscInt, PetscInt64, const PetscInt[2], double[2]);
+PETSC_INTERN PetscErrorCode PlanChooseOrdering(Plan *, PetscBool *, char[], size_t);
+PETSC_INTERN PetscErrorCode Reorder_CUDA(const SyncILUSettings *, const SyncILUCSR *, PetscBool *, char[], size_t);
 
 /* values.c: the values of a matrix on the device, and room for those of a factor on the pattern. */
 

@@ -69,31 +69,55 @@ static PetscErrorCode Transpose(Plan *plan, const DeviceRows *m, DeviceRows *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ordering that the engine makes itself, of rows that were looked through. */
-static PetscErrorCode MakeOrdering(Plan *plan, const DeviceRows *m, SyncILUBlocks *blocks)
+/*
+   Whether rows that were looked through had better be in the ordering bmc: a plan of their own looks at them as they are.
+   A stencil that it finds is the plan's, where these rows are its pattern.
+*/
+static PetscErrorCode ChooseOrdering(Plan *plan, const DeviceRows *m, PetscBool stays, SyncILUBlocks *blocks, PetscBool *bmc)
+{
+  Plan           natural;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&natural, sizeof(natural)));
+  PetscCall(PlanCreate(&natural, plan->settings));
+  natural.stream       = plan->stream;
+  natural.ticket       = plan->ticket;
+  natural.found        = plan->found;
+  natural.widths       = plan->widths;
+  natural.counts       = plan->counts;
+  natural.nnz          = m->nnz;
+  natural.part[0]      = (int)plan->counts.entries;
+  natural.part[1]      = m->nnz - m->n - natural.part[0];
+  natural.pattern.n    = m->n;
+  natural.pattern.ptr  = m->ptr;
+  natural.pattern.diag = m->diag;
+  natural.borrowed     = m->col;
+  ierr                 = PlanChooseOrdering(&natural, bmc, blocks->why, sizeof(blocks->why));
+  if (!ierr && !natural.unfit[0] && !*bmc && stays) {
+    plan->stencil   = natural.stencil;
+    natural.stencil = NULL;
+  }
+  PetscCall(PetscStrncpy(plan->unfit, natural.unfit, sizeof(plan->unfit)));
+  PetscCall(PlanDestroy(&natural));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering that the engine makes itself, of rows that were looked through; stays: these are the pattern if it is the natural one. */
+static PetscErrorCode MakeOrdering(Plan *plan, const DeviceRows *m, PetscBool stays, SyncILUBlocks *blocks)
 {
   const int          mark  = plan->scratch.n;
   SyncILUDeviceGraph graph = {
     .n = m->n, .sides = 1, .ptr = {m->ptr, m->ptr},
             .col = {m->col, m->col}
   };
-  PetscBool pays = PETSC_TRUE, symmetric;
+  PetscBool bmc = PETSC_TRUE, symmetric;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(blocks, sizeof(*blocks)));
-  if (plan->settings->ordering == SYNCILU_ORDERING_AUTO) {
-    const SyncILUDevicePattern p = {.n = m->n, .ptr = m->ptr, .col = m->col, .diag = m->diag};
-    int                       *level[2], levels[2];
-    PetscInt                   both[2];
-    double                     ms[2];
-
-    PlanCall(PlanFindLevels(plan, p, m->nnz, PETSC_TRUE, PETSC_FALSE, level, levels));
-    for (int k = 0; k < 2; k++) both[k] = levels[k];
-    pays = Reorder_CUDA(m->n, m->nnz, both, ms);
-    PetscCall(SyncILUBlocksWhy(both, ms, blocks));
-    PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  }
-  if (!pays) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->settings->ordering == SYNCILU_ORDERING_AUTO) PlanCall(ChooseOrdering(plan, m, stays, blocks, &bmc));
+  if (!bmc) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(IsSymmetric(plan, m, &symmetric));
   plan->known = symmetric; /* also in that ordering, and with fill */
   if (!symmetric) {
@@ -303,6 +327,20 @@ static PetscErrorCode Fill(Plan *plan, const DeviceRows *p, int levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Takes rows that have all diagonals as the pattern of the plan: those of a matrix on the device stay its own. */
+static PetscErrorCode Take(Plan *plan, const SyncILUCSR *A, const DeviceRows *m)
+{
+  PetscFunctionBegin;
+  CallCUDA(cudaMemcpyAsync((int *)plan->pattern.ptr, m->ptr, ((size_t)m->n + 1) * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  if (PetscMemTypeDevice(A->mem)) {
+    plan->borrowed = m->col;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAllocCopied(plan, (size_t)m->nnz * sizeof(int), &plan->columns));
+  CallCUDA(cudaMemcpyAsync(plan->columns, m->col, (size_t)m->nnz * sizeof(int), cudaMemcpyDeviceToDevice, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    The symbolic phase on the device: fills the pattern of the plan. regular is false where the host is to do it:
    for a row that is to be named, or for more levels of fill than the device is good at.
@@ -329,15 +367,16 @@ PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, Pe
   if (plan->counts.missing != INT_MAX && (plan->settings->ordering == SYNCILU_ORDERING_AUTO || !(e->row || e->fill.diagonal_fill)))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (e->row) PlanCall(PlanTakeOrdering(plan, e->row, e->col));
-  else if (plan->settings->ordering != SYNCILU_ORDERING_GIVEN) PlanCall(MakeOrdering(plan, &m, &e->blocks));
-  if (!levels || plan->row || plan->counts.missing != INT_MAX) PlanCall(Permute(plan, &m, (PetscBool)!levels, e->fill.diagonal_fill ? &added : NULL, &p));
+  else if (plan->settings->ordering != SYNCILU_ORDERING_GIVEN) PlanCall(MakeOrdering(plan, &m, (PetscBool)!levels, &e->blocks));
+  if (!levels && !plan->row && plan->counts.missing == INT_MAX) PlanCall(Take(plan, A, &m));
+  else if (!levels || plan->row || plan->counts.missing != INT_MAX) PlanCall(Permute(plan, &m, (PetscBool)!levels, e->fill.diagonal_fill ? &added : NULL, &p));
   else p = m;
   if (levels) {
     PlanCall(LookThrough(plan, &p));
     if (!PlanIsRegular(plan)) PetscFunctionReturn(PETSC_SUCCESS);
     PlanCall(Fill(plan, &p, levels));
   }
-  PlanCall(PlanCountPattern(plan, plan->columns));
+  PlanCall(PlanCountPattern(plan, plan->columns ? plan->columns : plan->borrowed));
   *regular = PlanIsRegular(plan);
   if (!*regular) PetscFunctionReturn(PETSC_SUCCESS);
   e->pattern.added = added;
