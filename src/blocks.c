@@ -7,7 +7,7 @@
 /* What a backend that knows no blocks says of the points of a matrix of blocks. */
 static PetscErrorCode ChooseOfPoints(const SyncILUSettings *settings, SyncILUReorder reorder, const SyncILUCSR *A, PetscBool *pays, char why[], size_t len)
 {
-  const PetscInt bs     = A->bs, nnz = A->n ? A->i[A->n] : 0;
+  const PetscInt bs = A->bs, nnz = A->n ? A->i[A->n] : 0;
   SyncILUDerived d      = {.make = NULL};
   SyncILUCSR     points = *A;
   PetscErrorCode ierr;
@@ -84,7 +84,7 @@ PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, PetscInt **row, SyncILUBl
   SyncILUBMC      o;
 
   PetscFunctionBegin;
-  *row = NULL;
+  *row            = NULL;
   blocks->request = SYNCILU_ORDERING_GIVEN;
   if (!bmc) {
     blocks->size = 0;

@@ -586,8 +586,84 @@ static PetscErrorCode TestAdvice(PetscRandom rand)
 }
 
 /*
+   The ways on which the choice of an ordering is made: of the matrix where the factor is, of the one on the host, where the
+   check brings it, and before there is a factor, for an ordering that is kept.
+*/
+enum {
+  BY_FACTOR,
+  BY_CHECK,
+  KEPT,
+  WAYS
+};
+
+/* The line of the view that says which ordering it is, and the whole view. */
+static PetscErrorCode ViewChosen(Mat A, SyncILUBackend backend, const char *options, int way, char line[], size_t len, char text[], size_t size)
+{
+  const char  *begin, *end;
+  PetscOptions db;
+  PC           pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&db));
+  PetscCall(PetscOptionsInsertString(db, options));
+  PetscCall(PetscOptionsPush(db));
+  PetscCall(PreconditionerCreate(A, backend, &pc));
+  PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGSYNCILU));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&db));
+  if (way == BY_CHECK) PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
+  if (way == KEPT) PetscCall(PCFactorSetReuseOrdering(pc, PETSC_TRUE));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_ASCII_INFO_DETAIL, text, size));
+  begin = strstr(text, " ordering: syncilu takes ");
+  end   = begin ? strchr(begin, '\n') : NULL;
+  CHECK(end, "no ordering is named:\n%s", text);
+  PetscCall(PetscStrncpy(line, begin ? begin + 1 : "", end ? PetscMin(len, (size_t)(end - begin)) : 1));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points of a matrix of blocks, and both triangles of one that has the upper one, are looked at as those of other matrices. */
+static PetscErrorCode TestChosenByBlocks(PetscRandom rand)
+{
+  const struct {
+    const char *pattern, *options;
+    MatType     type;
+    PetscInt    bs;
+  } cases[] = {
+    {"5pt_dof3:400x20", "",                                            MATSEQBAIJ,  3},
+    {"5pt:1200x20",     "-pc_syncilu_symmetric",                       MATSEQSBAIJ, 1},
+    {"5pt:1200x20",     "-pc_syncilu_symmetric -pc_syncilu_solve csr", MATSEQSBAIJ, 1}
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    char      line[2][400], text[16384], *end[2];
+    Mat       A, B;
+    PetscBool same;
+
+    Watch("ordering syncilu, %s as %s", cases[k].pattern, cases[k].type);
+    PetscCall(GenerateMatrix(cases[k].pattern, 0, rand, &A));
+    PetscCall(GenerateSum(A));
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetBlockSize(A, cases[k].bs));
+    PetscCall(MatConvert(A, cases[k].type, MAT_INITIAL_MATRIX, &B));
+    PetscCall(ViewChosen(A, SYNCILU_BACKEND_CUDA, cases[k].options, BY_FACTOR, line[0], sizeof(line[0]), text, sizeof(text)));
+    PetscCall(ViewChosen(B, SYNCILU_BACKEND_CUDA, cases[k].options, BY_FACTOR, line[1], sizeof(line[1]), text, sizeof(text)));
+    for (int m = 0; m < 2; m++) end[m] = strrchr(line[m], ':'); /* blocks and colors are by block rows, or by one triangle */
+    PetscCall(PetscStrcmp(end[0], end[1], &same));
+    CHECK(end[0] && same, "%s as %s: %s, as aij: %s", cases[k].pattern, cases[k].type, line[1], line[0]);
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    The ordering that decides by itself takes bmc for a chain of narrow levels, on a GPU and where its blocks
-   are asked for there, and leaves grids, wide levels and long rows as they are.
+   are asked for there, and leaves as they are: rows whose solves go along the lines of a grid, by levels of tiles or inodes that
+   take less time than those of rows would, wide levels, long rows, and solves in which nobody waits.
 */
 static PetscErrorCode TestChosenOrdering(PetscRandom rand)
 {
@@ -595,35 +671,60 @@ static PetscErrorCode TestChosenOrdering(PetscRandom rand)
     const char    *pattern;
     PetscInt       n;
     SyncILUBackend backend;
-    const char    *said; /* and the permutation that goes with it */
-    PetscBool      natural;
+    const char    *options, *said;
+    PetscBool      natural; /* which the permutation goes with */
+    int            ways;    /* of those above */
   } cases[] = {
-    {"band",       3000, SYNCILU_BACKEND_CUDA, "syncilu takes bmc, ",                             PETSC_FALSE},
-    {"band",       3000, SYNCILU_BACKEND_HOST, "syncilu takes natural: the host goes through",    PETSC_TRUE },
-    {"band",       3000, SYNCILU_BACKEND_AUTO, "syncilu takes natural: the host goes through",    PETSC_TRUE },
-    {"7pt",        4096, SYNCILU_BACKEND_CUDA, "syncilu takes natural: 92 levels of L and U in ", PETSC_TRUE },
-    {"elasticity", 3000, SYNCILU_BACKEND_CUDA, "syncilu takes natural: ",                         PETSC_TRUE }
+    {"band",              3000, SYNCILU_BACKEND_CUDA, "",                           "bmc, ",                                                                               PETSC_FALSE, WAYS},
+    {"band",              3000, SYNCILU_BACKEND_HOST, "",                           "natural: the host goes through",                                                      PETSC_TRUE,  WAYS},
+    {"band",              3000, SYNCILU_BACKEND_AUTO, "",                           "natural: the host goes through",                                                      PETSC_TRUE,  WAYS},
+    {"band",              3000, SYNCILU_BACKEND_CUDA, "-pc_syncilu_solve jacobi",   "natural: no row waits for another in solves by Jacobi sweeps",                        PETSC_TRUE,  1   },
+    {"band",              3000, SYNCILU_BACKEND_CUDA, "-pc_syncilu_update parilut", "natural: parilut finds the pattern that ",                                            PETSC_TRUE,  1   },
+    {"band",              3000, SYNCILU_BACKEND_CUDA, "-pc_syncilu_update parilu",  "bmc, ",                                                                               PETSC_FALSE, 1   }, /* whose solves go by levels */
+    {"band",              3000, SYNCILU_BACKEND_CUDA, "-pc_syncilu_relax 0.25",     "; relaxation, here 0.25, was not looked at",                                          PETSC_FALSE, 1   },
+    {"7pt",               4096, SYNCILU_BACKEND_CUDA, "",                           "natural: solves along the lines of a grid of 16 x 16 x 16 take about ",               PETSC_TRUE,  WAYS},
+    {"7pt",               4096, SYNCILU_BACKEND_CUDA, "-pc_syncilu_solve ell",      " levels of tiles of L and U in the natural order take about ",                        PETSC_TRUE,  1   },
+    {"7pt",               4096, SYNCILU_BACKEND_CUDA, "-pc_syncilu_solve csr",      "natural: 92 levels of L and U in the natural order ",                                 PETSC_TRUE,  1   },
+    {"elasticity",        3000, SYNCILU_BACKEND_CUDA, "",                           "natural: rows have ",                                                                 PETSC_TRUE,  WAYS},
+ /* levels of rows alone would say bmc, as they do of the same rows in another order */
+    {"5pt:1200x20",       0,    SYNCILU_BACKEND_CUDA, "",                           "natural: solves along the lines of a grid of 1200 x 20 x 1 take about ",              PETSC_TRUE,  WAYS},
+    {"5pt:1200x20",       0,    SYNCILU_BACKEND_CUDA, "-pc_syncilu_relax 0.99",     "; relaxation, here 0.99, was not looked at",                                          PETSC_TRUE,  1   },
+    {"9pt:1200x20",       0,    SYNCILU_BACKEND_CUDA, "",                           "natural: solves along the lines of a grid of 1200 x 20 x 1 take about ",              PETSC_TRUE,  1   },
+    {"9pt:1200x20",       0,    SYNCILU_BACKEND_CUDA, "-pc_factor_levels 1",        "natural: solves along the lines of a grid of 1200 x 20 x 1 ",                         PETSC_TRUE,  1   },
+    {"triangles:1200x20", 0,    SYNCILU_BACKEND_CUDA, "",                           "natural: solves along the lines of a grid of 1200 x 20 x 1 take about ",              PETSC_TRUE,  1   },
+    {"5pt_dof3:400x20",   0,    SYNCILU_BACKEND_CUDA, "",                           "natural: solves along the lines of a grid of 400 x 20 x 1 of 3 unknowns take about ", PETSC_TRUE,  WAYS},
+    {"5pt:1200x20",       0,    SYNCILU_BACKEND_CUDA, "-pc_syncilu_solve csr",      "bmc, ",                                                                               PETSC_FALSE, 1   },
+    {"5pt_rcm:1200x20",   0,    SYNCILU_BACKEND_CUDA, "",                           "bmc, ",                                                                               PETSC_FALSE, WAYS},
+    {"5pt_dof5:260x1",    0,    SYNCILU_BACKEND_CUDA, "-pc_syncilu_solve bsr",      "natural: 520 levels of inodes of L and U in the natural order take about ",
+     PETSC_TRUE,                                                                                                                                                                        WAYS}
   };
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
-    Mat  A;
-    PC   pc;
-    char text[16384];
+    const char *backend = SyncILUBackends[cases[k].backend];
+    char        first[400];
+    Mat         A;
 
-    Watch("ordering syncilu, %s, %s", cases[k].pattern, SyncILUBackends[cases[k].backend]);
     PetscCall(GenerateMatrix(cases[k].pattern, cases[k].n, rand, &A));
-    PetscCall(PreconditionerCreate(A, cases[k].backend, &pc));
-    PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGSYNCILU));
-    PetscCall(PCSetUp(pc));
-    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_ASCII_INFO_DETAIL, text, sizeof(text)));
-    CHECK(CheckViewSays(text, "ordering", cases[k].said), "%s on %s: the view lacks \"%s\":\n%s", cases[k].pattern, SyncILUBackends[cases[k].backend],
-          cases[k].said, text);
-    CHECK((strstr(text, "; ordering: natural") != NULL) == cases[k].natural, "%s on %s is permuted or is not:\n%s", cases[k].pattern,
-          SyncILUBackends[cases[k].backend], text);
-    PetscCall(PCDestroy(&pc));
+    for (int kind = 0; kind < KINDS; kind++) {
+      if (kind) PetscCall(ToDevice(&A));
+      for (int way = 0; way < cases[k].ways; way++) {
+        char      line[400], text[16384];
+        PetscBool same;
+
+        Watch("ordering syncilu, %s %s, %s, way %d, matrix on the %s", cases[k].pattern, cases[k].options, backend, way, kinds[kind]);
+        PetscCall(ViewChosen(A, cases[k].backend, cases[k].options, way, line, sizeof(line), text, sizeof(text)));
+        CHECK(strstr(line, cases[k].said), "%s on %s, way %d: the view lacks \"%s\":\n%s", cases[k].pattern, backend, way, cases[k].said, text);
+        CHECK((strstr(text, "; ordering: natural") != NULL) == cases[k].natural, "%s on %s, way %d, is permuted or is not:\n%s", cases[k].pattern, backend, way,
+              text);
+        if (!kind && !way) PetscCall(PetscStrncpy(first, line, sizeof(first)));
+        PetscCall(PetscStrcmp(line, first, &same));
+        CHECK(same, "%s on %s, way %d, matrix on the %s: %s, at first %s", cases[k].pattern, backend, way, kinds[kind], line, first);
+      }
+    }
     PetscCall(MatDestroy(&A));
   }
+  PetscCall(TestChosenByBlocks(rand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -410,33 +410,78 @@ static PetscErrorCode TestPointsBreakdown(void)
 }
 
 /* Entries beside those of a 5-point stencil, at the ends of lines alone: the grid must be known. */
-static PetscErrorCode TestUnlike(void)
+static PetscErrorCode CreateUnlike(const PetscInt grid[4], Mat *A)
 {
-  const PetscInt grid[] = {30, 20, 1, 1}, n = grid[0] * grid[1];
-  Mat            A;
-  char          *text;
+  const PetscInt n = grid[0] * grid[1];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(20000, &text));
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 6, NULL, &A));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 6, NULL, A));
   for (PetscInt i = 0; i < n; i++) {
     const PetscInt x = i % grid[0], y = i / grid[0], d[] = {-grid[0], -1, 1, grid[0]};
 
     for (int k = 0; k < 4; k++) {
       if ((k == 0 && !y) || (k == 1 && !x) || (k == 2 && x == grid[0] - 1) || (k == 3 && y == grid[1] - 1)) continue;
-      PetscCall(MatSetValue(A, i, i + d[k], -1.0, INSERT_VALUES));
+      PetscCall(MatSetValue(*A, i, i + d[k], -1.0, INSERT_VALUES));
     }
     /* differences to one side, with more points */
-    if (!x) PetscCall(MatSetValue(A, i, i + 2, 0.5, INSERT_VALUES));
-    if (x == grid[0] - 1) PetscCall(MatSetValue(A, i, i - 2, 0.5, INSERT_VALUES));
-    PetscCall(MatSetValue(A, i, i, 5.0, INSERT_VALUES));
+    if (!x) PetscCall(MatSetValue(*A, i, i + 2, 0.5, INSERT_VALUES));
+    if (x == grid[0] - 1) PetscCall(MatSetValue(*A, i, i - 2, 0.5, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, i, i, 5.0, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestUnlike(void)
+{
+  const PetscInt grid[] = {30, 20, 1, 1};
+  Mat            A;
+  char          *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(CreateUnlike(grid, &A));
   PetscCall(Apply(A, NULL, SYNCILU_SOLVE_STRUCT, "", text, 20000));
   CHECK(strstr(text, "struct is asked for, but row "), "without a grid:\n%s", text);
   PetscCall(Apply(A, grid, SYNCILU_SOLVE_STRUCT, "", text, 20000));
   CHECK(strstr(text, "stencil of 7 points, ") && strstr(text, "grid: 30 x 20 x 1 rows, as given"), "with the grid:\n%s", text);
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The ordering that decides by itself knows a grid that is given, or the DM's, where none would be found, whether it
+   is made where the factor is or is kept. Without it there are tiles.
+*/
+static PetscErrorCode TestChosenOrdering(void)
+{
+  const PetscInt    grid[]    = {1200, 20, 1, 1};
+  const char *const kept[]    = {"", " -pc_factor_reuse_ordering"};
+  const char *const natural[] = {" ordering: syncilu takes natural: solves along the lines of a grid of 1200 x 20 x 1 ", "grid: 1200 x 20 x 1 rows, "};
+  DM                da;
+  Mat               A;
+  char             *text, options[128];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(CreateUnlike(grid, &A));
+  PetscCall(
+    DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, grid[0], grid[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(DMSetUp(da));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_factor_mat_ordering_type syncilu%s", kept[k]));
+    PetscCall(Apply(A, NULL, SYNCILU_SOLVE_AUTO, options, text, 20000));
+    CHECK(strstr(text, " levels of tiles of L and U in the natural order take about "), "without a grid%s:\n%s", kept[k], text);
+    PetscCall(Apply(A, grid, SYNCILU_SOLVE_AUTO, options, text, 20000));
+    CHECK(strstr(text, natural[0]) && strstr(text, natural[1]), "with the grid%s:\n%s", kept[k], text);
+    PetscCall(MatSetDM(A, da));
+    PetscCall(Apply(A, NULL, SYNCILU_SOLVE_AUTO, options, text, 20000));
+    CHECK(strstr(text, natural[0]) && strstr(text, natural[1]), "with that of a DM%s:\n%s", kept[k], text);
+    PetscCall(MatSetDM(A, NULL));
+  }
+  PetscCall(DMDestroy(&da));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFree(text));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -605,6 +650,7 @@ int main(int argc, char **argv)
       PetscCall(TestPointsMemory());
       PetscCall(TestPointsBreakdown());
       PetscCall(TestUnlike());
+      PetscCall(TestChosenOrdering());
       PetscCall(TestOtherDMs());
     }
   }

@@ -422,6 +422,10 @@ static PetscErrorCode TestOptions(PetscRandom rand)
     PetscCall(ViewWith(A, k < 3 ? PCSYNCILU : PCILU, view, view, sizeof(view)));
     CHECK(strstr(view, "cut from the numbering, in ") && !strstr(view, " colors along it") == !k, "%d: %s", k, view);
   }
+  /* what the preconditioner's option says goes before, also where it says no */
+  PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_along_numbering -a_mat_ordering_bmc_along_numbering false", view,
+                     sizeof(view)));
+  CHECK(strstr(view, "cut from the numbering, in ") && !strstr(view, " colors along it"), "%s", view);
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9", view, sizeof(view)));
   CHECK(strstr(view, "blocks of at most 9 rows"), "%s", view);
   PetscCall(ViewWith(A, PCSYNCILU, "-a_pc_factor_mat_ordering_type bmc -m_mat_ordering_bmc_size 9 -a_mat_ordering_bmc_size 11", view, sizeof(view)));

@@ -194,7 +194,7 @@ PetscErrorCode PlanChooseOrdering(Plan *plan, PetscBool *reorder, char why[], si
   const SyncILUSettings *s   = plan->settings;
   const PetscBool        any = (PetscBool)(s->solve == SYNCILU_SOLVE_AUTO || s->solve == SYNCILU_SOLVE_STRUCT);
   const double           n = (double)plan->pattern.n, nnz = (double)plan->nnz;
-  const PetscBool        tile    = (PetscBool)((any || s->solve == SYNCILU_SOLVE_ELL) && PlanMayTile(plan));
+  const PetscBool        tile   = (PetscBool)((any || s->solve == SYNCILU_SOLVE_ELL) && PlanMayTile(plan));
   PetscBool              inodes = (PetscBool)(s->solve == SYNCILU_SOLVE_BSR), found = PETSC_FALSE;
   char                   relax[64] = "", unused[sizeof(plan->unfit)];
   const Stencil         *lines;
