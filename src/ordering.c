@@ -180,8 +180,8 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    MATORDERINGBMC = "bmc" - block multicolor ordering: blocks of rows that are near each other, colored so that
    those of one color share no entry, and numbered by color
 
-   Options Database Keys (with the prefix of the matrix, and below `PCSYNCILU` with that of the preconditioner too):
-+  -mat_ordering_bmc_size <32>               - most rows of a block, of a baij matrix block rows
+   Options Database Keys (with the prefix of the matrix; below `PCSYNCILU` that of the preconditioner goes before):
++  -mat_ordering_bmc_size <32>               - most rows of a block, of a baij matrix block rows; 16 to 32 for the kernels of blocks
 -  -mat_ordering_bmc_along_numbering <false> - colors follow the numbering
 
    Level: intermediate
@@ -224,16 +224,24 @@ static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, I
    MATORDERINGSYNCILU = "syncilu" - the natural ordering or `MATORDERINGBMC`, whichever takes less time where
    the matrix will be factored
 
+   Options Database Keys (where it is `MATORDERINGBMC`, and with the prefixes as there):
++  -mat_ordering_bmc_size <32>               - most rows of a block
+-  -mat_ordering_bmc_along_numbering <false> - colors follow the numbering
+
    Level: intermediate
 
    Notes:
-   For -pc_factor_mat_ordering_type. On the host, and on a GPU where the levels of the natural order take
-   little time, since they have many rows, it is the natural ordering; on a GPU where they are a long chain of
-   few rows each, as on unstructured meshes, it is bmc. It knows levels of rows alone, not that the solves of a
-   grid go along its lines: take the natural ordering there. The view of the factor and -info say which, and why.
-   It does not look at the values, nor does it know how many iterations either takes.
+   For -pc_factor_mat_ordering_type. On the host it is the natural ordering. On a GPU it looks for what the solves would go
+   by in that: the lines of a grid that is given, the DM's, or found in the pattern; levels of tiles of neighbours, of
+   inodes, or of rows. Where that is a chain which takes more than four times as long as bmc would, as on unstructured
+   meshes, it is bmc. With solve jacobi, in which no row waits, with parilut, whose pattern is found later, and where rows have
+   more than 64 entries in the mean it is the natural one. The view of the factor and -info say which, and why.
 
-   The levels are counted without those that fill adds.
+   It does not look at the values, nor does it know how many iterations either takes, or that pivots may vanish with
+   relaxation in the ordering bmc; the view says so where there is relaxation. Fill does not count.
+
+   A preconditioner of PETSc's, as `PCILU`, orders the matrix before the factor is asked for its options. Then this does not
+   know them, and takes the factor for one of `MATSOLVERSYNCILU` with its defaults, on a GPU where the matrix is there.
 
 .seealso: `MATORDERINGBMC`, `MatOrderingType`, `PCFactorSetMatOrderingType()`, `PCSYNCILU`
 M*/
