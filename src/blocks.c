@@ -70,7 +70,8 @@ PetscErrorCode SyncILUBlocksChoose(const SyncILUSettings *settings, SyncILUReord
 .  A - the pattern of a matrix on the host
 
    Input/Output Parameter:
-.  blocks - bmc or the natural ordering, the rows of a block and whether colors shall follow the numbering; then what it is
+.  blocks - bmc or the natural ordering, the rows of a block and whether colors shall follow the numbering; then
+            what it is
 
    Output Parameter:
 .  row - the row at each position, which the caller frees; NULL: the natural ordering

@@ -349,8 +349,9 @@ typedef struct {
   */
   PetscErrorCode (*fits)(SyncILUEngine, SyncILUSolve, char *, size_t);
   /*
-     Whether a matrix of points on the host had better be factored in an ordering with few levels than as it is, and
-     what speaks for that: about how many milliseconds an application takes either way. NULL: levels do not matter.
+     Whether a matrix of points on the host had better be factored in an ordering with few levels than as it
+     is, and what speaks for that: about how many milliseconds an application takes either way. NULL: levels
+     do not matter.
   */
   SyncILUReorder reorder;
   /* Called when the package is finalized. NULL: nothing to do. */

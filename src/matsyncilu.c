@@ -257,9 +257,9 @@ static PetscErrorCode CheckOrdering(PetscBool symmetric, PetscInt n, const Petsc
 }
 
 /*
-   The grid of a DM, or of the matrix' own, where none was given: DMDA numbers the points of a rank one after the other, x
-   first. Of the block of a rank the DM is that of the whole matrix, and the grid the part that the rank has
-   of it.
+   The grid of a DM, or of the matrix' own, where none was given: DMDA numbers the points of a rank one
+   after the other, x first. Of the block of a rank the DM is that of the whole matrix, and the grid the
+   part that the rank has of it.
 */
 PetscErrorCode SyncILUFindGrid(Mat A, DM dm, SyncILUSettings *s)
 {

@@ -94,9 +94,9 @@ static PetscErrorCode Describe(Mat A, SyncILUBlocks *blocks, IS row)
 }
 
 /*
-   With which settings the matrix will be factored: those of the preconditioner that does it, if it is one of
-   ours, and the grid of its DM. PETSc's own factorizations are where the matrix is, and a PCILU orders it before our
-   factor reads its options.
+   With which settings the matrix will be factored: those of the preconditioner that does it, if it is one
+   of ours, and the grid of its DM. PETSc's own factorizations are where the matrix is, and a PCILU orders
+   it before our factor reads its options.
 */
 static PetscErrorCode GetSettings(Mat A, SyncILUSettings *settings)
 {
@@ -181,7 +181,7 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    those of one color share no entry, and numbered by color
 
    Options Database Keys (with the prefix of the matrix; below `PCSYNCILU` that of the preconditioner goes before):
-+  -mat_ordering_bmc_size <32>               - most rows of a block, of a baij matrix block rows; 16 to 32 for the kernels of blocks
++  -mat_ordering_bmc_size <32>               - most rows of a block, of a baij matrix block rows
 -  -mat_ordering_bmc_along_numbering <false> - colors follow the numbering
 
    Level: intermediate
@@ -191,7 +191,7 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    or the reverse Cuthill-McKee ordering of an unstructured mesh is one long chain of rows; in this ordering a
    row waits for few others, at the cost of some iterations, up to 21 % more with CG on most meshes, more with
    GMRES. Smaller blocks leave shorter chains and cost more iterations; a size of 1 is multicolor ordering. On a
-   GPU blocks of 16 to 32 rows have kernels of their own, others go by level.
+   GPU blocks of 16 to 32 rows have kernels of their own; with others solves and factorization go by level.
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
    space-filling curve does, and elsewhere from one in which rows are paired along the entries again and
@@ -231,17 +231,20 @@ static PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, I
    Level: intermediate
 
    Notes:
-   For -pc_factor_mat_ordering_type. On the host it is the natural ordering. On a GPU it looks for what the solves would go
-   by in that: the lines of a grid that is given, the DM's, or found in the pattern; levels of tiles of neighbours, of
-   inodes, or of rows. Where that is a chain which takes more than four times as long as bmc would, as on unstructured
-   meshes, it is bmc. With solve jacobi, in which no row waits, with parilut, whose pattern is found later, and where rows have
-   more than 64 entries in the mean it is the natural one. The view of the factor and -info say which, and why.
+   For -pc_factor_mat_ordering_type. On the host it is the natural ordering. On a GPU it looks for what the
+   solves would go by in that: the lines of a grid that is given, the DM's, or found in the pattern; levels
+   of tiles of neighbours, of inodes, or of rows. Where that is a chain which takes more than four times as
+   long as bmc would, as on unstructured meshes, it is bmc. With solve jacobi, in which no row waits, with
+   parilut, whose pattern is found later, and where rows have more than 64 entries in the mean it is the
+   natural one. The view of the factor and -info say which, and why.
 
-   It does not look at the values, nor does it know how many iterations either takes, or that pivots may vanish with
-   relaxation in the ordering bmc; the view says so where there is relaxation. Fill does not count.
+   It does not look at the values, nor does it know how many iterations either takes, or that pivots may
+   vanish with relaxation in the ordering bmc; the view says so where there is relaxation. Fill does not
+   count.
 
-   A preconditioner of PETSc's, as `PCILU`, orders the matrix before the factor is asked for its options. Then this does not
-   know them, and takes the factor for one of `MATSOLVERSYNCILU` with its defaults, on a GPU where the matrix is there.
+   A preconditioner of PETSc's, as `PCILU`, orders the matrix before the factor is asked for its options.
+   Then this does not know them, and takes the factor for one of `MATSOLVERSYNCILU` with its defaults, on a
+   GPU where the matrix is there.
 
 .seealso: `MATORDERINGBMC`, `MatOrderingType`, `PCFactorSetMatOrderingType()`, `PCSYNCILU`
 M*/

@@ -21,7 +21,7 @@ typedef struct {
   PetscBool       shiftknown; /* the next one is so, or not */
   PetscBool       nonzero;    /* MAT_SHIFT_NONZERO is meant where PCILU hands down MAT_SHIFT_INBLOCKS */
   PetscInt        bmc_size;   /* rows of a block of the ordering bmc; 0: what the matrix' options say */
-  PetscBool3      bmc_along;  /* whether its colors shall follow the numbering; unknown: what the matrix' options say */
+  PetscBool3      bmc_along;  /* its colors shall follow the numbering; unknown: what the matrix' options say */
   DM              dm;         /* of the matrix whose block is factored, during the setup of the preconditioner; may be NULL */
   PetscBool       orders;     /* the factor makes our orderings itself, where it is, and needs no index sets */
 } SyncILUShared;

@@ -586,8 +586,8 @@ static PetscErrorCode TestAdvice(PetscRandom rand)
 }
 
 /*
-   The ways on which the choice of an ordering is made: of the matrix where the factor is, of the one on the host, where the
-   check brings it, and before there is a factor, for an ordering that is kept.
+   The ways on which the choice of an ordering is made: of the matrix where the factor is, of the one on the
+   host, where the check brings it, and before there is a factor, for an ordering that is kept.
 */
 enum {
   BY_FACTOR,
@@ -624,7 +624,10 @@ static PetscErrorCode ViewChosen(Mat A, SyncILUBackend backend, const char *opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of a matrix of blocks, and both triangles of one that has the upper one, are looked at as those of other matrices. */
+/*
+   Points of a matrix of blocks, and both triangles of one that has the upper one, are looked at as those of other
+   matrices.
+*/
 static PetscErrorCode TestChosenByBlocks(PetscRandom rand)
 {
   const struct {
@@ -651,7 +654,7 @@ static PetscErrorCode TestChosenByBlocks(PetscRandom rand)
     PetscCall(MatConvert(A, cases[k].type, MAT_INITIAL_MATRIX, &B));
     PetscCall(ViewChosen(A, SYNCILU_BACKEND_CUDA, cases[k].options, BY_FACTOR, line[0], sizeof(line[0]), text, sizeof(text)));
     PetscCall(ViewChosen(B, SYNCILU_BACKEND_CUDA, cases[k].options, BY_FACTOR, line[1], sizeof(line[1]), text, sizeof(text)));
-    for (int m = 0; m < 2; m++) end[m] = strrchr(line[m], ':'); /* blocks and colors are by block rows, or by one triangle */
+    for (int m = 0; m < 2; m++) end[m] = strrchr(line[m], ':'); /* behind blocks and colors, which differ */
     PetscCall(PetscStrcmp(end[0], end[1], &same));
     CHECK(end[0] && same, "%s as %s: %s, as aij: %s", cases[k].pattern, cases[k].type, line[1], line[0]);
     PetscCall(MatDestroy(&B));
@@ -662,8 +665,9 @@ static PetscErrorCode TestChosenByBlocks(PetscRandom rand)
 
 /*
    The ordering that decides by itself takes bmc for a chain of narrow levels, on a GPU and where its blocks
-   are asked for there, and leaves as they are: rows whose solves go along the lines of a grid, by levels of tiles or inodes that
-   take less time than those of rows would, wide levels, long rows, and solves in which nobody waits.
+   are asked for there, and leaves as they are: rows whose solves go along the lines of a grid, by levels of
+   tiles or inodes that take less time than those of rows would, wide levels, long rows, and solves in which
+   nobody waits.
 */
 static PetscErrorCode TestChosenOrdering(PetscRandom rand)
 {

@@ -172,8 +172,8 @@ static PetscErrorCode IsSettled(const Plan *plan, char why[], size_t len)
 }
 
 /*
-   PlanChooseOrdering - whether rows that the ordering bmc would have in another order had better be solved for in that
-   one, by what the solves would go by as they are
+   PlanChooseOrdering - whether rows that the ordering bmc would have in another order had better be solved
+   for in that one, by what the solves would go by as they are
 
    Not Collective
 
@@ -185,9 +185,9 @@ static PetscErrorCode IsSettled(const Plan *plan, char why[], size_t len)
 -  why     - what was looked at, and about how long both take; or what makes that a matter of no account
 
    Note:
-   The solves are looked for as PlanStrategies() does: along the lines of a grid, whose stencil stays in the plan, in tiles,
-   by inodes or by rows. Rows may be for a cluster, which tiles and inodes are not: where these take long, levels of rows
-   decide if they take less. The constants are in kernels/tuning.h.
+   The solves are looked for as PlanStrategies() does: along the lines of a grid, whose stencil stays in the
+   plan, in tiles, by inodes or by rows. Rows may be for a cluster, which tiles and inodes are not: where
+   these take long, levels of rows decide if they take less. The constants are in kernels/tuning.h.
 */
 PetscErrorCode PlanChooseOrdering(Plan *plan, PetscBool *reorder, char why[], size_t len)
 {
@@ -247,8 +247,8 @@ static PetscErrorCode ChooseOrderingOf(Plan *plan, const SyncILUPattern *p, Pets
 }
 
 /*
-   Before there is a plan, or where the matrix is on the host: with diagonals that it lacks, which the symbolic phase would
-   add or name. Where memory is missing, the plan will lack it as well.
+   Before there is a plan, or where the matrix is on the host: with diagonals that it lacks, which the
+   symbolic phase would add or name. Where memory is missing, the plan will lack it as well.
 */
 PetscErrorCode Reorder_CUDA(const SyncILUSettings *settings, const SyncILUCSR *A, PetscBool *reorder, char why[], size_t len)
 {

@@ -70,8 +70,8 @@ static PetscErrorCode Transpose(Plan *plan, const DeviceRows *m, DeviceRows *t)
 }
 
 /*
-   Whether rows that were looked through had better be in the ordering bmc: a plan of their own looks at them as they are.
-   A stencil that it finds is the plan's, where these rows are its pattern.
+   Whether rows that were looked through had better be in the ordering bmc: a plan of their own looks at
+   them as they are. A stencil that it finds is the plan's, where these rows are its pattern.
 */
 static PetscErrorCode ChooseOrdering(Plan *plan, const DeviceRows *m, PetscBool stays, SyncILUBlocks *blocks, PetscBool *bmc)
 {
@@ -104,7 +104,10 @@ static PetscErrorCode ChooseOrdering(Plan *plan, const DeviceRows *m, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ordering that the engine makes itself, of rows that were looked through; stays: these are the pattern if it is the natural one. */
+/*
+   The ordering that the engine makes itself, of rows that were looked through; stays: these are the pattern if it
+   is the natural one.
+*/
 static PetscErrorCode MakeOrdering(Plan *plan, const DeviceRows *m, PetscBool stays, SyncILUBlocks *blocks)
 {
   const int          mark  = plan->scratch.n;
@@ -327,7 +330,9 @@ static PetscErrorCode Fill(Plan *plan, const DeviceRows *p, int levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes rows that have all diagonals as the pattern of the plan: those of a matrix on the device stay its own. */
+/*
+   Takes rows that have all diagonals as the pattern of the plan: those of a matrix on the device stay its own.
+*/
 static PetscErrorCode Take(Plan *plan, const SyncILUCSR *A, const DeviceRows *m)
 {
   PetscFunctionBegin;
