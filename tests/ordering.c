@@ -325,8 +325,8 @@ static PetscErrorCode TestFactorizations(void)
 
 /*
    Iterations on meshes in the ordering bmc, over those in the order of the mesh at the same levels of fill: what was
-   found (1.27 at most, with elasticity), and about a tenth more. With half of the relaxation, which was found to
-   take 0.83 to 1.17 of those without, CG and GMRES may take 1.25, BiCGStab 1.4.
+   found (1.27 at most, with elasticity), and about a tenth more. With half of the relaxation, of
+   which 0.83 to 1.17 times those in the order of the mesh were found, CG and GMRES may take 1.25 times, BiCGStab 1.4.
 */
 static PetscErrorCode TestMeshes(void)
 {
