@@ -10,8 +10,8 @@ static char help[] = "Preconditioners inside PETSc's solvers: setup, setup with 
                       poisson, anisotropic, laplace2, circuit and what -system and -file name; unsymmetric ones with GMRES, at most 1000 iterations\n\
   -histories          a choice of these with the norms of the true residual in all iterations, as JSON, which plot.py draws; Poisson has 304^3\n\
                       points, as in figure 11 of H. Luo et al., StructILU, ICS 2025\n\
-  -meshes_table       finite elements on unstructured meshes: ILU in the order of the mesh and in the ordering bmc, beside Jacobi, none and GAMG;\n\
-                      to 1e-8, GMRES(60); of what -mesh and -file name, else of five meshes, with the time of an application, and a summary\n\
+  -meshes_table       finite elements on unstructured meshes: ILU in the order of the mesh and in the ordering bmc, beside PETSc's ilu, Jacobi,\n\
+                      none and GAMG; to 1e-8, GMRES(60); of what -mesh and -file name, else of five meshes, with the time of an application, and a summary\n\
   -small              quick grids\n\
   -cpu                on the CPU with PETSc's own ILU: one block a rank; or with -sweeps_table, on one rank\n\
   -host_arrays        matrix and vectors of the host's types, and with them PETSc's own ILU\n\
@@ -117,9 +117,14 @@ static const char *const shown[2][12] = {
   {"ILU(0)", "ILU(1)", "ParILU(0) 5", "ParILUT 5", "ParILUT 5 jacobi", "multicolor ILU(0)", "ilu", "jacobi", "none", NULL},
   {"IC(0)",  "IC(1)",  "ParIC(0) 5",  "ParICT 5",  "ParICT 5 jacobi",  "multicolor IC(0)",  "icc", "jacobi", "none", NULL}
 };
-/* Of -meshes_table. The order of the mesh comes first: the others' iterations are compared with its. */
+/* Of -meshes_table. The order of the mesh comes first, with 0, 1 and 2 levels of fill: the others' iterations are compared with its. */
+enum {
+  LEVELS = 3
+};
 static const Preconditioner on_meshes[] = {
   {"ILU(0)",                 {"pc_type syncilu"},                                                                                      PETSC_TRUE},
+  {"ILU(1)",                 {"pc_type syncilu", "pc_factor_levels 1"},                                                                PETSC_TRUE},
+  {"ILU(2)",                 {"pc_type syncilu", "pc_factor_levels 2"},                                                                PETSC_TRUE},
   {"ILU(0) bmc",             {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                                   PETSC_TRUE},
   {"ILU(1) bmc",             {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                             PETSC_TRUE},
   {"ILU(2) bmc",             {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                             PETSC_TRUE},
@@ -143,6 +148,7 @@ static const Preconditioner on_meshes[] = {
   {"IC(0) bmc",              {"pc_type syncilu", symmetric, "pc_factor_mat_ordering_type bmc"},                                        PETSC_TRUE},
   {"ILU(0) sweeps",          {"pc_type syncilu", "pc_syncilu_solve jacobi"},                                                           PETSC_TRUE},
   {"ILU(0) bmc sweeps",      {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_solve jacobi"},                        PETSC_TRUE},
+  {"ilu",                    {"pc_type ilu", cusparse},                                                                                PETSC_TRUE},
   {"jacobi",                 {"pc_type jacobi"},                                                                                       PETSC_TRUE},
   {"none",                   {"pc_type none"},                                                                                         PETSC_TRUE},
   {"gamg",                   {"pc_type gamg"},                                                                                         PETSC_TRUE},
@@ -153,6 +159,36 @@ static const Preconditioner on_cpu[] = {
 static const Preconditioner on_cpus[] = {
   {"bjacobi ilu", {"pc_type bjacobi", "sub_pc_type ilu"}, PETSC_FALSE},
 };
+
+typedef struct {
+  const Preconditioner *list;
+  size_t                size;
+} Table;
+static const Table tables[] = {
+  {on_gpu,    PETSC_STATIC_ARRAY_LENGTH(on_gpu)   },
+  {sweeps,    PETSC_STATIC_ARRAY_LENGTH(sweeps)   },
+  {on_meshes, PETSC_STATIC_ARRAY_LENGTH(on_meshes)},
+  {on_cpu,    PETSC_STATIC_ARRAY_LENGTH(on_cpu)   },
+  {on_cpus,   PETSC_STATIC_ARRAY_LENGTH(on_cpus)  },
+};
+enum {
+  ON_GPU,
+  SWEEPS,
+  MESHES,
+  ON_CPU,
+  ON_CPUS,
+  TABLES,
+  ALL_NAMES = PETSC_STATIC_ARRAY_LENGTH(on_gpu) + PETSC_STATIC_ARRAY_LENGTH(sweeps) + PETSC_STATIC_ARRAY_LENGTH(on_meshes)
+};
+
+/* The preconditioner of that name in the first of these tables that has it, NULL if none has. */
+static const Preconditioner *Find(const char *name, int first, int last)
+{
+  for (int t = first; t <= last; t++)
+    for (size_t c = 0; c < tables[t].size; c++)
+      if (!strcmp(name, tables[t].list[c].name)) return &tables[t].list[c];
+  return NULL;
+}
 
 /* The two backends on one problem. */
 typedef struct {
@@ -165,8 +201,9 @@ typedef struct {
 /* A problem and a method of -meshes_table, by the preconditioners of its table; NAN where one was not run or has not converged. */
 typedef struct {
   char   name[64];
-  double speed[PETSC_STATIC_ARRAY_LENGTH(on_meshes)]; /* the better of Jacobi and none over it */
-  double its[PETSC_STATIC_ARRAY_LENGTH(on_meshes)];   /* over those in the order of the mesh */
+  char   cell[PETSC_STATIC_ARRAY_LENGTH(on_meshes)][48]; /* time and iterations, or why there are none */
+  double speed[PETSC_STATIC_ARRAY_LENGTH(on_meshes)];    /* the better of Jacobi and none over it */
+  double its[PETSC_STATIC_ARRAY_LENGTH(on_meshes)];      /* over those in the order of the mesh with the same levels of fill */
 } Case;
 
 typedef struct {
@@ -289,6 +326,17 @@ static double IterationsOf(const Outcome *o)
   return isnan(TotalOf(o)) ? NAN : (double)PetscMax(o->its, 1);
 }
 
+/* Iterations over those in the order of the mesh with the same levels of fill. */
+static double AgainstMesh(const Preconditioner *c, PetscInt n, const Outcome *all)
+{
+  int level = 0;
+
+  for (int k = 0; k < KRYLOV_OPTIONS && c->options[k]; k++)
+    for (int l = 1; l < LEVELS; l++)
+      if (!strcmp(c->options[k], on_meshes[l].options[1])) level = l;
+  return IterationsOf(Named(c->name, n, all)) / IterationsOf(Named(on_meshes[level].name, n, all));
+}
+
 /* How many times faster than the named one. */
 static double Against(const char *name, PetscInt n, const Outcome *all, const Outcome *o)
 {
@@ -340,7 +388,7 @@ static PetscErrorCode PrintOutcomes(const Bench *bench, const System *p, KSPType
       PetscCall(PrintNumber(9, "%.4f", 1e3 * o->time / PetscMax(o->its, 1)));
       PetscCall(PrintNumber(9, "%.4f", 1e3 * o->apply));
       PetscCall(PrintNumber(8, "%.2f", Plain(n, all) / OutcomeTotal(o)));
-      PetscCall(PrintNumber(8, "%.2f", IterationsOf(o) / IterationsOf(Named(on_meshes[0].name, n, all))));
+      PetscCall(PrintNumber(8, "%.2f", AgainstMesh(Find(o->name, MESHES, MESHES), n, all)));
     } else {
       PetscCall(PrintNumber(8, "%.2f", Against("ilu", n, all, o)));
       PetscCall(PrintNumber(8, "%.2f", Against("none", n, all, o)));
@@ -444,73 +492,52 @@ static PetscErrorCode NoteCase(Bench *bench, const System *p, KSPType type, Pets
     const Outcome *o = Named(on_meshes[k].name, n, all);
 
     c->speed[k] = Plain(n, all) / TotalOf(o);
-    c->its[k]   = IterationsOf(o) / IterationsOf(Named(on_meshes[0].name, n, all));
+    c->its[k]   = AgainstMesh(&on_meshes[k], n, all);
+    if (!o || o->failed) PetscCall(PetscStrncpy(c->cell[k], o ? "failed" : "", sizeof(c->cell[k])));
+    else if (o->reason <= 0) PetscCall(PetscSNPrintf(c->cell[k], sizeof(c->cell[k]), "%s after %" PetscInt_FMT, KSPConvergedReasons[o->reason], o->its));
+    else PetscCall(PetscSNPrintf(c->cell[k], sizeof(c->cell[k]), "%.4g (%" PetscInt_FMT ")", 1e3 * OutcomeTotal(o), o->its));
   }
   bench->ncases++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many times faster than Jacobi and none each preconditioner is, by case, at least and in the geometric mean. */
+/*
+   A row a preconditioner, in Markdown: ms and iterations by case, how many times faster than the better of Jacobi
+   and none it is, at least and in the geometric mean, and the most iterations over those in the order of the mesh.
+*/
 static PetscErrorCode PrintCases(const Bench *bench)
 {
   PetscFunctionBegin;
   if (!bench->ncases) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nsetup+solve of the better of Jacobi and none over that of:\n  %-28s", ""));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %18s", on_meshes[k].name));
-  for (PetscInt i = 0; i < bench->ncases; i++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n  %-28s", bench->cases[i].name));
-    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) PetscCall(PrintNumber(18, "%.2f", bench->cases[i].speed[k]));
-  }
-  for (int row = 0; row < 3; row++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n  %-28s", row == 0 ? "least" : row == 1 ? "geometric mean" : "most iterations, relative"));
-    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) {
-      double least = NAN, most = NAN, logs = 0.0;
-      int    count = 0;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nsetup+solve in ms (iterations)\n\n| |"));
+  for (PetscInt i = 0; i < bench->ncases; i++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s |", bench->cases[i].name));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " faster, least | mean | iterations, most |\n|"));
+  for (PetscInt i = 0; i < bench->ncases + 4; i++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " --- |"));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(on_meshes); k++) {
+    double least = NAN, most = NAN, logs = 0.0;
+    int    count = 0;
 
-      for (PetscInt i = 0; i < bench->ncases; i++) {
-        const double speed = bench->cases[i].speed[k];
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n| %s |", on_meshes[k].name));
+    for (PetscInt i = 0; i < bench->ncases; i++) {
+      const Case  *c     = &bench->cases[i];
+      const double speed = c->speed[k];
 
-        most = fmax(most, bench->cases[i].its[k]);
-        if (isnan(speed)) continue;
-        least = fmin(least, speed);
-        logs += log(speed);
-        count++;
-      }
-      PetscCall(PrintNumber(18, "%.2f", row == 0 ? least : row == 1 ? (count ? exp(logs / count) : NAN) : most));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s |", c->cell[k]));
+      most = fmax(most, c->its[k]);
+      if (isnan(speed)) continue;
+      least = fmin(least, speed);
+      logs += log(speed);
+      count++;
     }
+    PetscCall(PrintNumber(0, "%.2f", least));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " |"));
+    PetscCall(PrintNumber(0, "%.2f", count ? exp(logs / count) : NAN));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " |"));
+    PetscCall(PrintNumber(0, "%.2f", most));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " |"));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-typedef struct {
-  const Preconditioner *list;
-  size_t                size;
-} Table;
-static const Table tables[] = {
-  {on_gpu,    PETSC_STATIC_ARRAY_LENGTH(on_gpu)   },
-  {sweeps,    PETSC_STATIC_ARRAY_LENGTH(sweeps)   },
-  {on_meshes, PETSC_STATIC_ARRAY_LENGTH(on_meshes)},
-  {on_cpu,    PETSC_STATIC_ARRAY_LENGTH(on_cpu)   },
-  {on_cpus,   PETSC_STATIC_ARRAY_LENGTH(on_cpus)  },
-};
-enum {
-  ON_GPU,
-  SWEEPS,
-  MESHES,
-  ON_CPU,
-  ON_CPUS,
-  TABLES,
-  ALL_NAMES = PETSC_STATIC_ARRAY_LENGTH(on_gpu) + PETSC_STATIC_ARRAY_LENGTH(sweeps) + PETSC_STATIC_ARRAY_LENGTH(on_meshes)
-};
-
-/* The preconditioner of that name in the first of these tables that has it, NULL if none has. */
-static const Preconditioner *Find(const char *name, int first, int last)
-{
-  for (int t = first; t <= last; t++)
-    for (size_t c = 0; c < tables[t].size; c++)
-      if (!strcmp(name, tables[t].list[c].name)) return &tables[t].list[c];
-  return NULL;
 }
 
 /* Those to run, in their order. */
