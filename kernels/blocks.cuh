@@ -50,6 +50,28 @@ struct Places {
   }
 };
 
+/* What the lanes up to this one have together. */
+__device__ __forceinline__ int sum_up_to(int own)
+{
+  const int lane = threadIdx.x & 31;
+
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const int before = __shfl_up_sync(FULL, own, step);
+
+    if (lane >= step) own += before;
+  }
+  return own;
+}
+
+/* Where the inner entries of this lane's row begin. */
+__device__ __forceinline__ unsigned inner_begin(const SyncILUBlock &d, const SyncILUBlockRow &r)
+{
+  const int count = __popc(r.inner);
+
+  return d.inner + (unsigned)(sum_up_to(count) - count);
+}
+
 /* Sorts numbers in shared memory, a power of two of them, by one warp (K. E. Batcher, AFIPS 1968). */
 __device__ __forceinline__ void sort_shared(int *key, int n)
 {
@@ -81,7 +103,7 @@ __device__ __forceinline__ void each_entry(const SyncILUDeviceBlocks &m, long lo
   const SyncILUBlock    d    = m.block[b];
   const SyncILUBlockRow r    = m.row[b * MOST + lane];
   const int             i = row_of(d, m.down, lane), inners = __popc(r.inner);
-  Places                outers(d.outer, lane), own(d.inner, lane);
+  Places                outers(d.outer, lane);
 
   for (int w = width_of(d) - 1; w >= 0; w--) {
     const bool     mine  = w < r.outer;
@@ -89,13 +111,9 @@ __device__ __forceinline__ void each_entry(const SyncILUDeviceBlocks &m, long lo
 
     if (mine) outer(i, m.down ? inners + w : r.outer - 1 - w, place);
   }
-  unsigned left = r.inner;
-  for (int k = 0; __any_sync(FULL, left != 0); k++, left &= left - 1) {
-    const bool     mine  = left != 0;
-    const unsigned place = own.take(mine);
-
-    if (mine) inner(i, m.down ? inners - 1 - k : r.outer + k, place, __ffs((int)left) - 1);
-  }
+  const unsigned own  = inner_begin(d, r);
+  unsigned       left = r.inner;
+  for (int k = 0; left; k++, left &= left - 1) inner(i, m.down ? inners - 1 - k : r.outer + k, own + k, __ffs((int)left) - 1);
 }
 
 /* Inner entries of a block at most: lane l has those for lanes k < l, and they are kept by k, then l. */
@@ -115,24 +133,37 @@ __device__ __forceinline__ void keep_inner(const SyncILUDeviceBlocks &m, const S
 {
   constexpr int AT_ONCE = 4; /* that are loaded at the same time */
   const int     lane    = threadIdx.x & 31;
-  Places        inners(d.inner, lane);
+  const V      *from    = (const V *)m.inner + inner_begin(d, r);
 
-  for (unsigned left = r.inner; __any_sync(FULL, left != 0);) {
+  for (unsigned left = r.inner; left; from += AT_ONCE) {
     V   x[AT_ONCE];
     int place[AT_ONCE];
 
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++, left &= left - 1) {
-      const bool     there = left != 0;
-      const unsigned from  = inners.take(there);
-
-      place[k] = there ? inner_place(__ffs((int)left) - 1, lane) : -1;
-      x[k]     = there ? ((const V *)m.inner)[from] : V(0);
+      place[k] = left ? inner_place(__ffs((int)left) - 1, lane) : -1;
+      x[k]     = left ? from[k] : V(0);
     }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++)
       if (place[k] >= 0) own[place[k]] = x[k] * scale;
   }
+}
+
+/*
+   Whether a mask has bit k, asked for one bit after the other. After four of them the compiler no longer knows
+   that it is the same mask: it would look at all bits ahead and keep a predicate for each, of which a thread
+   has seven, and ptxas (CUDA 13.0) gives up.
+*/
+__device__ __forceinline__ bool next_bit(int k, unsigned *left)
+{
+  const bool is = *left >> k % 4 & 1;
+
+  if (k % 4 == 3) {
+    *left >>= 4;
+    asm("" : "+r"(*left));
+  }
+  return is;
 }
 
 /*
@@ -144,54 +175,46 @@ template <typename V, int R>
 __device__ __forceinline__ void finish_rows(const SyncILUBlockRow &r, const V *own, V *sum)
 {
   const int lane = threadIdx.x & 31;
+  unsigned  left = r.inner;
 
 #pragma unroll
   for (int k = 0; k < MOST - 1; k++) {
-    const bool needs = r.inner >> k & 1;
-    const V    a     = needs ? own[inner_place(k, lane)] : V(0);
+    V x[R];
 
 #pragma unroll
-    for (int q = 0; q < R; q++) sum[q] = subtract_product_if(needs, sum[q], a, __shfl_sync(FULL, sum[q], k));
+    for (int q = 0; q < R; q++) x[q] = __shfl_sync(FULL, sum[q], k);
+    if (next_bit(k, &left)) {
+      const V a = own[inner_place(k, lane)];
+
+#pragma unroll
+      for (int q = 0; q < R; q++) sum[q] = fma(-a, x[q], sum[q]);
+    }
   }
 }
 
 /*
-   The same where the inner entries are on their way from memory, side by side by rows, and not yet scaled:
-   `to` has room for those of the block. Returns where those of this lane will be, for it alone to read.
+   The same where the inner entries are on their way from memory, and not yet scaled: `to` has room for those of
+   the block. Returns where those of this lane will be; other lanes copy them.
 */
 template <typename V>
 __device__ __forceinline__ V *copy_inner(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, V *to)
 {
-  const int lane = threadIdx.x & 31, count = __popc(r.inner);
-  Places    inners(d.inner, lane);
-  int       end = count; /* of the entries of the lanes up to this one */
+  const int count = __popc(r.inner), end = sum_up_to(count), all = __shfl_sync(FULL, end, 31);
 
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const int before = __shfl_up_sync(FULL, end, step);
-
-    if (lane >= step) end += before;
-  }
-  to += end - count;
-  for (int k = 0; __any_sync(FULL, k < count); k++) {
-    const bool     there = k < count;
-    const unsigned from  = inners.take(there);
-
-    copy_if(there, to + k, (const V *)m.inner + from);
-  }
-  return to;
+  for (int k = threadIdx.x & 31; k < all; k += 32) copy_if(true, to + k, (const V *)m.inner + d.inner + k);
+  return to + end - count;
 }
 
 template <typename V>
 __device__ __forceinline__ void finish_copied_rows(const SyncILUBlockRow &r, const V *own, V scale, V *sum)
 {
+  unsigned left = r.inner;
+
 #pragma unroll
   for (int k = 0; k < MOST - 1; k++) {
-    const bool needs = r.inner >> k & 1;
-    const V    a     = needs ? *own * scale : V(0);
+    const V x = __shfl_sync(FULL, *sum, k);
 
-    own += needs;
-    *sum = subtract_product_if(needs, *sum, a, __shfl_sync(FULL, *sum, k));
+    if (next_bit(k, &left)) *sum = fma(-(*own++ * scale), x, *sum);
   }
 }
 

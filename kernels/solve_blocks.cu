@@ -375,7 +375,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT) 
     more = w >= 0;
     if (more) load();
 #pragma unroll
-    for (int k = 0; k < OUTER; k++) sum = subtract_product_if(last[k] >= 0, sum, value[k], last[k] >= 0 ? x[last[k]] : V(0));
+    for (int k = 0; k < OUTER; k++)
+      if (last[k] >= 0) sum = fma(-value[k], x[last[k]], sum);
   }
   sum *= scale;
   finish_rows<V, 1>(r, own, &sum);
@@ -410,8 +411,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT_C
   constexpr int     POLLS = SYNCILU_POLLS, PIECE = SYNCILU_BLOCKS_PIECE;
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     lane = threadIdx.x & 31;
-  V *const value = (V *)(shared + (threadIdx.x / 32) * copied_bytes<V>(m.most)), *const inner = value + m.most.outer, *const x = inner + m.most.inner;
-  unsigned short *const need = (unsigned short *)(value + copied_numbers<V>(m.most));
+  V *const x = (V *)(shared + (threadIdx.x / 32) * copied_bytes<V>(m.most)), *const value = x + m.most.needs, *const inner = value + m.most.outer;
+  unsigned short *const need = (unsigned short *)(x + copied_numbers<V>(m.most));
 
   if (blockIdx.x == 0 && threadIdx.x == 0 && s.reset) *s.reset = 0;
   const Ticket t = take_ticket(s.ticket);
@@ -458,13 +459,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT_C
   wait_copies<0>();
   __syncwarp(); /* what other lanes have copied and collected is there */
 
-  Places outer(0, lane);
+  /* places count from x, with which there is one address less to compute for each entry */
+  const unsigned short *const first = need + begin - m.most.needs;
+  Places                      outer((unsigned)m.most.needs, lane);
 #pragma unroll 4
   for (int w = width_of(d) - 1; w >= 0; w--) { /* entries of each row that are left, less one */
     const bool     there = w < r.outer;
     const unsigned place = outer.take(there);
 
-    sum = subtract_product_if(there, sum, there ? value[place] : V(0), there ? x[need[begin + place]] : V(0));
+    if (there) sum = fma(-x[place], x[first[place]], sum);
   }
   sum *= scale;
   finish_copied_rows(r, own, scale, &sum);
@@ -538,35 +541,21 @@ template <typename V, int R>
 __device__ __forceinline__ int keep_fours(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, int fours, V *value,
                                           unsigned short *line)
 {
-  const int lane = threadIdx.x & 31;
-  int       end  = fours; /* of the lanes up to this one */
-  unsigned  left = r.inner;
-  Places    inners(d.inner, lane);
+  const int begin = (sum_up_to(fours) - fours) * FOUR;
+  const V  *from  = (const V *)m.inner + inner_begin(d, r);
+  unsigned  left  = r.inner;
 
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const int before = __shfl_up_sync(FULL, end, step);
-
-    if (lane >= step) end += before;
-  }
-  const int begin = (end - fours) * FOUR;
-  for (int k = begin; __any_sync(FULL, left != 0); k += FOUR) {
-    const bool       some = left != 0;
+  for (int k = begin; left; k += FOUR, from += FOUR) {
     Numbers<V, FOUR> a;
     FourLines        at;
 
 #pragma unroll
     for (int e = 0; e < FOUR; e++, left &= left - 1) {
-      const bool     there = left != 0;
-      const unsigned from  = inners.take(there);
-
-      a.r[e]  = there ? ((const V *)m.inner)[from] : V(0);
-      at.r[e] = (unsigned short)((there ? __ffs((int)left) - 1 : MOST) * (R / 2 + 1));
+      a.r[e]  = left ? from[e] : V(0);
+      at.r[e] = (unsigned short)((left ? __ffs((int)left) - 1 : MOST) * (R / 2 + 1));
     }
-    if (some) {
-      *(Numbers<V, FOUR> *)(value + k) = a;
-      *(FourLines *)(line + k)         = at;
-    }
+    *(Numbers<V, FOUR> *)(value + k) = a;
+    *(FourLines *)(line + k)         = at;
   }
   return begin;
 }

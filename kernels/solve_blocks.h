@@ -42,8 +42,8 @@ typedef struct {
    A triangle in blocks, without padding. The outer entries of the rows of a block are aligned at the ends of
    the rows: first come the w-th entries from the end of all rows that have so many, lane by lane, then those
    before them in number, and in the end the last ones. The entries of a row stand in the order in which the
-   blocks of their columns are solved for. The inner entries of a block begin with the first ones of all rows
-   that have any, those for the lowest lanes.
+   blocks of their columns are solved for. The inner entries of a block stand row by row,
+   lane by lane, those for the lowest lanes first.
 */
 typedef struct {
   int                    n, blocks, down;

@@ -112,19 +112,16 @@ template <typename V, int R>
 __device__ __forceinline__ void subtract_inner(const SyncILUDeviceBlocks &m, const SyncILUBlock &d, const SyncILUBlockRow &r, const V *own, V *sum)
 {
   constexpr int AT_ONCE = SYNCILU_JACOBI_AT_ONCE;
-  Places        inners(d.inner, threadIdx.x & 31);
+  const V      *at      = (const V *)m.inner + inner_begin(d, r);
 
-  for (unsigned left = r.inner; __any_sync(FULL, left != 0);) {
+  for (unsigned left = r.inner; __any_sync(FULL, left != 0); at += AT_ONCE) {
     V   v[AT_ONCE];
     int from[AT_ONCE];
 
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++, left &= left - 1) {
-      const bool     there = left != 0;
-      const unsigned place = inners.take(there);
-
-      from[k] = there ? __ffs((int)left) - 1 : -1;
-      v[k]    = there ? ((const V *)m.inner)[place] : V(0);
+      from[k] = left ? __ffs((int)left) - 1 : -1;
+      v[k]    = left ? at[k] : V(0);
     }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++) {
