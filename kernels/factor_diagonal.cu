@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 }
 
 /*
-   The same with ROW_LANES lanes a row, in numerical order, for rows of few entries. A row may wait for another one of
+   The same with few lanes a row, in numerical order, for rows of few entries. A row may wait for another one of
    its warp: in a turn each lane looks whether its next value is there, and rows that have all are finished.
 
    Progress: as above; a row of the warp that waits for none of the others comes first, and no lane waits for long.
@@ -174,16 +174,17 @@ template <typename V>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) short_pivots_kernel(SyncILUDevicePattern p, SyncILUDeviceValues a, const V *__restrict__ sum,
                                                                      SyncILUDevicePivoting piv, V *pivot, Ticket *ticket, SyncILUDeviceStatus *status)
 {
-  const long long i    = (long long)take_ticket(ticket) * (32 / ROW_LANES) + (threadIdx.x & 31) / ROW_LANES;
-  const bool      mine = i < p.n;
-  const int       own = mine ? (int)i : 0, sub = threadIdx.x % ROW_LANES, diag = mine ? p.diag[own] : 0, shift = threadIdx.x & 31 & ~(ROW_LANES - 1);
+  constexpr int   LANES = 1 << SYNCILU_DILU_LANES;
+  const long long i     = (long long)take_ticket(ticket) * (32 / LANES) + (threadIdx.x & 31) / LANES;
+  const bool      mine  = i < p.n;
+  const int       own = mine ? (int)i : 0, sub = threadIdx.x % LANES, diag = mine ? p.diag[own] : 0, shift = threadIdx.x & 31 & ~(LANES - 1);
   int             e = mine ? p.ptr[own] + sub : 0, k = 0;
   V               s = 0, multiplier = 0, u = 0;
   bool            done = !mine;
 
   /* entries of zero update nothing, and wait for nobody */
   auto next = [&]() {
-    for (; e < diag; e += ROW_LANES) {
+    for (; e < diag; e += LANES) {
       multiplier = value<V>(a, e);
       if (multiplier == V(0)) continue;
       k           = p.col[e];
@@ -200,13 +201,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) short_pivots_kernel(SyncILUDevi
 
       if (is_set(d)) {
         s += multiplier * (u / d);
-        e += ROW_LANES;
+        e += LANES;
         next();
       }
     }
     const unsigned wait  = __ballot_sync(FULL, e < diag);
-    const bool     ready = !done && !(wait >> shift & ((1u << ROW_LANES) - 1));
-    const V        all   = sum_lanes<ROW_LANES_LOG>(s);
+    const bool     ready = !done && !(wait >> shift & ((1u << LANES) - 1));
+    const V        all   = sum_lanes<SYNCILU_DILU_LANES>(s);
     if (!ready) continue;
     if (sub == 0) store_relaxed(pivot + own, clean(pivot_of(piv, own, value<V>(a, diag), all, status)));
     done = true;
@@ -276,7 +277,7 @@ cudaError_t SyncILUKernelShortPivots(SyncILUValueType type, SyncILUDevicePattern
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (p.n && piv.relax != 0.0)
     upper_sums_kernel<double><<<blocks_for((long long)p.n * ROW_LANES, SYNCILU_BLOCK), SYNCILU_BLOCK, 0, stream>>>(p, a, (double *)sum);
-  LAUNCH(short_pivots_kernel<double>, (long long)p.n * ROW_LANES, stream, p, a, (const double *)sum, piv, (double *)pivot, ticket, status);
+  LAUNCH(short_pivots_kernel<double>, (long long)p.n << SYNCILU_DILU_LANES, stream, p, a, (const double *)sum, piv, (double *)pivot, ticket, status);
 }
 
 cudaError_t SyncILUKernelPivots(SyncILUValueType type, SyncILUDeviceEll ell, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, void *pivot,
