@@ -69,7 +69,8 @@ typedef enum {
                              for another one; on the host too
 .  SYNCILU_UPDATE_PARILUT  - the same, on a pattern that is found together with the values, for the largest entries;
                              on the host too
--  SYNCILU_UPDATE_DILU     - another factorization, D-ILU: of all updates those of diagonals alone; on the host too
+.  SYNCILU_UPDATE_DILU     - another factorization, D-ILU: of all updates those of diagonals alone; on the host too
+-  SYNCILU_UPDATE_MESH     - dilu where a point of the mesh has one unknown, auto where it has several; on the host too
 
    Level: advanced
 
@@ -110,6 +111,16 @@ typedef enum {
    matrices of type baij, nor for incomplete Cholesky factorization: of a symmetric matrix the factor is
    symmetric in any case. Neither auto nor `PCSyncILUSetTune()` takes it.
 
+   `SYNCILU_UPDATE_MESH` is for matrices of finite elements and volumes on unstructured meshes, and is one of
+   these two; the view says which, and why. D-ILU takes many more iterations where points have several
+   unknowns, and where rows are long. So it is auto where successive rows come in groups of one pattern, of 1.5
+   rows or more in the mean; where rows have more than 20 entries in the mean; where the matrix is of type baij,
+   or the factorization symmetric; and with levels of fill. Elsewhere it is dilu. Relaxation
+   (`PCSyncILUSetRelax()`) is then for dilu alone, and in the ordering `MATORDERINGBMC` only where colors follow
+   the numbering: it loses iterations where they do not, and relaxed pivots of ILU may vanish there. The view says
+   where it is left out. Where update mesh is auto, `PCSyncILUSetEisenstat()` is without effect, and
+   the factorization is one that is soon planned.
+
 .seealso: `PCSyncILUSetUpdate()`, `MatSyncILUSetUpdate()`
 E*/
 typedef enum {
@@ -124,7 +135,8 @@ typedef enum {
   SYNCILU_UPDATE_STRUCT,
   SYNCILU_UPDATE_PARILU,
   SYNCILU_UPDATE_PARILUT,
-  SYNCILU_UPDATE_DILU
+  SYNCILU_UPDATE_DILU,
+  SYNCILU_UPDATE_MESH
 } SyncILUUpdate;
 
 /*E

@@ -40,6 +40,20 @@ __global__ void unlike_kernel(SyncILUDeviceGraph g, int *__restrict__ first)
   if (mine && t % ROW_LANES == 0) first[i] = same ? 0 : i;
 }
 
+__global__ void count_unlike_kernel(SyncILUDeviceGraph g, unsigned long long *counts)
+{
+  unsigned long long sum[2] = {0, 0};
+
+  /* the lanes of a warp go round together */
+  for (long long t = global_thread(), lane = threadIdx.x & 31; (t - lane) / ROW_LANES < g.n; t += all_threads()) {
+    const bool mine = t / ROW_LANES < g.n;
+    const bool same = same_as_before(g, mine ? (int)(t / ROW_LANES) : 0, (int)(t % ROW_LANES), mine);
+
+    sum[0] += mine && t % ROW_LANES == 0 && !same;
+  }
+  add_pair(sum, counts);
+}
+
 /* head: on entry the first of the successive rows with the same columns; then the first of the row's group. */
 __global__ void groups_kernel(SyncILUDeviceGraph g, int size, int *__restrict__ head, int *__restrict__ full)
 {
@@ -688,6 +702,12 @@ cudaError_t SyncILUKernelCut(void *workspace, size_t *bytes, int n, int size, co
   err = cub::DeviceScan::ExclusiveSum((char *)workspace + 3 * array, scan_bytes, mark, mark, n + 1, stream);
   if (err != cudaSuccess) return err;
   LAUNCH(blocks_kernel, (long long)n + 1, stream, n, usual, at, mark, block, begin, blocks);
+}
+
+cudaError_t SyncILUKernelCountGroups(SyncILUDeviceGraph g, unsigned long long *counts, cudaStream_t stream)
+{
+  if (g.n) count_unlike_kernel<<<few_blocks_for((long long)g.n * ROW_LANES), SYNCILU_BLOCK, 0, stream>>>(g, counts);
+  return cudaGetLastError();
 }
 
 cudaError_t SyncILUKernelInside(SyncILUDeviceGraph g, int size, const int *block, const int *usual, unsigned long long *counts, cudaStream_t stream)

@@ -14,6 +14,9 @@ extern "C" {
 /* The first row of the group of each row, and whether the group is full. */
 extern cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph, int size, int *head, int *full, cudaStream_t);
 
+/* counts[0]: groups of successive rows with the same columns, of any size; both are zero before. */
+extern cudaError_t SyncILUKernelCountGroups(SyncILUDeviceGraph, unsigned long long *counts, cudaStream_t);
+
 /*
    The rows in the order of a numbering (NULL: in their own), those of full groups behind all others. *usual:
    how many rows are not in full groups.

@@ -206,6 +206,17 @@ static PetscErrorCode Begin(SyncILUEisenstat s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether the factor is one for the trick: update mesh leaves that to the matrix. */
+PetscErrorCode SyncILUEisenstatFits(Mat F, PetscBool *fits)
+{
+  SyncILUEngine e = ((Mat_SyncILU *)F->data)->engine;
+
+  PetscFunctionBegin;
+  *fits = (PetscBool)(e->update != SYNCILU_UPDATE_MESH || e->settings.update == SYNCILU_UPDATE_DILU);
+  if (!*fits) PetscCall(PetscInfo(F, "Eisenstat's trick is without effect: update mesh: %s\n", e->chosen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    SyncILUEisenstatSetUp - takes a new factorization
 

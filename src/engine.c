@@ -23,6 +23,7 @@ void SyncILUSettingsInitialize(SyncILUSettings *s)
   s->fill         = SYNCILU_SEARCH_FILL;
   s->rounds       = SYNCILU_SEARCH_ROUNDS;
   s->tolerance    = 0.0;
+  s->brief        = PETSC_FALSE;
   s->residual     = PETSC_FALSE;
   s->check        = PETSC_FALSE;
   s->tune         = PETSC_FALSE;
@@ -122,6 +123,96 @@ static PetscErrorCode Fingerprint(SyncILUEngine e, const SyncILUSource *source, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows with more entries than that in the mean have many updates that D-ILU leaves out. */
+#define MESH_ENTRIES 20.0
+
+/*
+   The relaxation that takes place. With update mesh it is for D-ILU alone, whose pivots are bounded, and where
+   the ordering is bmc, with colors that follow the numbering: it loses iterations where they do not, and pivots
+   of ILU may vanish in that ordering.
+*/
+static void TakeRelaxation(SyncILUEngine e)
+{
+  const SyncILUBlocks *b   = &e->blocks;
+  const PetscBool      bmc = (PetscBool)(e->settings.ordering != SYNCILU_ORDERING_GIVEN && b->size > 0);
+
+  if (e->update != SYNCILU_UPDATE_MESH) return;
+  e->settings.relax = e->settings.update != SYNCILU_UPDATE_DILU || (bmc && !b->along) ? 0.0 : e->relax;
+}
+
+/* What update mesh is; why says so. */
+static PetscErrorCode TakeUpdate(SyncILUEngine e, SyncILUUpdate update, const char why[])
+{
+  PetscFunctionBegin;
+  e->settings.update = update;
+  e->settings.brief  = (PetscBool)(update == SYNCILU_UPDATE_AUTO);
+  if (e->settings.brief) e->settings.relax = 0.0;
+  PetscCall(PetscSNPrintf(e->chosen, sizeof(e->chosen), "%s, %s", SyncILUUpdates[update], why));
+  PetscCall(PetscInfo(NULL, "Update mesh: %s\n", e->chosen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   SyncILUEngineChooseUpdate - which factorization update mesh is, if that is not known yet
+
+   Not Collective
+
+   Input Parameters:
++  e      - the engine, whose settings have what is chosen
+.  n      - the rows
+.  nnz    - their entries
+-  groups - how many groups of successive rows with the same columns they are
+
+   Note:
+   Groups are the unknowns of a point, where D-ILU takes many more iterations than ILU(0). Boundary conditions may
+   make some of them smaller.
+*/
+PetscErrorCode SyncILUEngineChooseUpdate(SyncILUEngine e, PetscInt n, PetscInt nnz, PetscInt groups)
+{
+  const double mean = (double)nnz / PetscMax(n, 1);
+  char         why[96];
+
+  PetscFunctionBegin;
+  if (n && 2.0 * (double)n >= 3.0 * (double)groups) {
+    PetscCall(PetscSNPrintf(why, sizeof(why), "several unknowns a point: %.3g successive rows have one pattern in the mean", (double)n / (double)groups));
+    PetscCall(TakeUpdate(e, SYNCILU_UPDATE_AUTO, why));
+  } else if (mean > MESH_ENTRIES) {
+    PetscCall(PetscSNPrintf(why, sizeof(why), "rows have %.3g entries in the mean", mean));
+    PetscCall(TakeUpdate(e, SYNCILU_UPDATE_AUTO, why));
+  } else PetscCall(TakeUpdate(e, SYNCILU_UPDATE_DILU, "one unknown a point and short rows"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before a plan. Where update mesh is auto whatever the rows are like; else whoever looks through them chooses. */
+static PetscErrorCode BeginUpdate(SyncILUEngine e)
+{
+  PetscFunctionBegin;
+  e->settings.update = e->update;
+  e->settings.brief  = PETSC_FALSE;
+  e->chosen[0]       = 0;
+  if (e->update != SYNCILU_UPDATE_MESH) PetscFunctionReturn(PETSC_SUCCESS);
+  e->settings.relax = e->relax;
+  if (e->bs > 1) PetscCall(TakeUpdate(e, SYNCILU_UPDATE_AUTO, "the matrix has blocks"));
+  else if (e->settings.symmetric) PetscCall(TakeUpdate(e, SYNCILU_UPDATE_AUTO, "the factorization is symmetric"));
+  else if (e->fill.levels) PetscCall(TakeUpdate(e, SYNCILU_UPDATE_AUTO, "there are levels of fill"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Groups of successive rows with the same columns. */
+static PetscErrorCode CountGroups(const SyncILUCSR *A, PetscInt *groups)
+{
+  PetscFunctionBegin;
+  *groups = PetscMin(A->n, 1);
+  for (PetscInt i = 1; i < A->n; i++) {
+    const PetscInt length = A->i[i + 1] - A->i[i];
+    PetscBool      same   = (PetscBool)(A->i[i] - A->i[i - 1] == length);
+
+    if (same) PetscCall(PetscArraycmp(A->j + A->i[i - 1], A->j + A->i[i], length, &same));
+    if (!same) (*groups)++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The symbolic phase on the host. */
 static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
 {
@@ -131,6 +222,12 @@ static PetscErrorCode Symbolic(SyncILUEngine e, const SyncILUCSR *A)
   PetscFunctionBegin;
   PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(SyncILUGridCheck(&e->settings, A));
+  if (e->settings.update == SYNCILU_UPDATE_MESH) {
+    PetscInt groups;
+
+    PetscCall(CountGroups(A, &groups));
+    PetscCall(SyncILUEngineChooseUpdate(e, A->n, A->n ? A->i[A->n] : 0, groups));
+  }
   if (!e->row && e->settings.ordering != SYNCILU_ORDERING_GIVEN) {
     e->blocks.request = e->settings.ordering;
     e->blocks.size    = e->settings.block_size;
@@ -374,6 +471,7 @@ static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, 
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
+  PetscCall(BeginUpdate(e));
   e->row = row;
   e->col = col;
   ierr   = PlanSomewhere(e, source);
@@ -381,7 +479,10 @@ static PetscErrorCode PlanCounted(SyncILUEngine e, const SyncILUSource *source, 
   if (ierr) {
     PetscCall(Unplan(e));
     PetscCall(SyncILUPatternDestroy(&e->pattern));
-  } else e->analyses++;
+  } else {
+    e->analyses++;
+    TakeRelaxation(e);
+  }
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -428,6 +529,7 @@ PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *settings, PetscInt n, 
   e->fill       = fill;
   e->settings   = *settings;
   e->update     = settings->update;
+  e->relax      = settings->relax;
   e->solve      = settings->solve;
   e->status.row = -1;
   e->residual   = -1.0;
@@ -474,11 +576,10 @@ static PetscErrorCode PlanAnew(SyncILUEngine e, const SyncILUSource *source)
   PetscCall(Unplan(e));
   PetscCall(SyncILUPatternDestroy(&e->pattern));
   PetscCall(PetscFree(e->ref));
-  e->flops           = 0.0;
-  e->settings.update = e->update;
-  e->settings.solve  = e->solve;
-  e->tuning[0]       = 0;
-  ierr               = PlanCounted(e, source, row, col);
+  e->flops          = 0.0;
+  e->settings.solve = e->solve;
+  e->tuning[0]      = 0;
+  ierr              = PlanCounted(e, source, row, col);
   PetscCall(PetscFree(row));
   PetscCall(PetscFree(col));
   PetscCall(ierr);
@@ -734,6 +835,7 @@ PetscErrorCode SyncILUEngineFactor(SyncILUEngine e, const SyncILUSource *source,
   PetscBool anew = PETSC_FALSE;
 
   PetscFunctionBegin;
+  TakeRelaxation(e);
   PetscCall(CheckUpdate(&e->settings, source->bs));
   PetscCheck(source->bs == e->bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "The matrix has blocks of %" PetscInt_FMT " rows, the one of the symbolic phase had blocks of %" PetscInt_FMT, source->bs, e->bs);

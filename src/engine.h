@@ -162,6 +162,7 @@ struct _n_SyncILUSettings {
   PetscReal       fill;         /* of parilut: entries of L + U over those of the matrix, */
   PetscInt        rounds;       /* in which its pattern is found, 0: it stays as it is, */
   PetscReal       tolerance;    /* and how little the threshold changes after the last one */
+  PetscBool       brief;        /* planning is to take little time: update mesh is auto */
   PetscBool       residual;     /* compute it */
   PetscBool       check;
   PetscBool       tune;
@@ -371,8 +372,9 @@ struct _n_SyncILUEngine {
   SyncILUBlocks            blocks;    /* the ordering that the engine has made, if settings say so */
   SyncILUPattern           pattern;
   SyncILUSettings          settings; /* as planned; those that MatSyncILUSettingsChanged() passes on may change later */
-  SyncILUUpdate            update;   /* as asked for, as the next one is: tuning may have put others in their place */
+  SyncILUUpdate            update;   /* as asked for, as the next one is: tuning or update mesh may have put others in their place */
   SyncILUSolve             solve;
+  PetscReal                relax;    /* as asked for with update mesh, which may leave it out */
   PetscInt                 analyses; /* plans made so far */
   /*
      the plan knows no relaxation, or has given way to it: where that is switched on, or off, later, another
@@ -390,6 +392,7 @@ struct _n_SyncILUEngine {
   char           why[160];    /* why this backend */
   char           unfit[160];  /* why the backend at work cannot, else empty */
   char           tuning[160]; /* what tuning has found with this plan; empty before */
+  char           chosen[128]; /* which factorization update mesh is, and why; empty with others */
   SyncILUStatus  status;      /* of the last factorization, as are the next two */
   PetscInt       attempts;    /* tried again with another shift */
   PetscReal      amount;      /* of the shift */
@@ -400,6 +403,7 @@ struct _n_SyncILUEngine {
   PetscScalar   *ref;   /* the reference's factor with settings.check, else NULL */
 };
 
+PETSC_INTERN PetscErrorCode SyncILUEngineChooseUpdate(SyncILUEngine, PetscInt, PetscInt, PetscInt);
 PETSC_INTERN PetscErrorCode SyncILUEngineRow(SyncILUEngine, PetscInt, PetscInt *);
 PETSC_INTERN PetscErrorCode SyncILUEngineGetReorder(const SyncILUSettings *, PetscInt, SyncILUReorder *);
 PETSC_INTERN PetscErrorCode SyncILUEngineCreate(const SyncILUSettings *, PetscInt, const SyncILUSource *, const PetscInt *, const PetscInt *, SyncILUFill,

@@ -35,6 +35,7 @@ PetscErrorCode MatSyncILUSettingsChanged(Mat F)
   PetscFunctionBegin;
   if (f->engine) {
     f->engine->settings.relax            = f->shared->settings.relax;
+    f->engine->relax                     = f->shared->settings.relax;
     f->engine->settings.sweeps           = f->shared->settings.sweeps;
     f->engine->settings.asynchronous     = f->shared->settings.asynchronous;
     f->engine->settings.fill             = f->shared->settings.fill;
@@ -673,6 +674,9 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s (%s)\n", SyncILUBackends[s.backend], f->engine->why));
   PetscCall((*f->engine->ops->view)(f->engine, viewer));
   PetscCall(ViewSymmetric(F, viewer));
+  if (f->engine->chosen[0])
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "update mesh: %s%s\n", f->engine->chosen, f->engine->settings.relax != f->engine->relax ? "; without relaxation" : ""));
   if (f->engine->settings.tune) PetscCall(PetscViewerASCIIPrintf(viewer, "tuned: %s\n", f->engine->tuning[0] ? f->engine->tuning : "not yet"));
   PetscCall(ViewOrdering(F, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "nonzeros: %" PetscInt64_FMT ", fill %g, bytes held: %" PetscInt64_FMT "\n", s.nonzeros, (double)s.fill, s.bytes));
@@ -719,7 +723,7 @@ static PetscErrorCode MatView_SyncILU(Mat F, PetscViewer viewer)
 
    Options Database Keys (with the prefix of the factored matrix, that is, of the preconditioner):
 +  -pc_syncilu_backend (auto|host|cuda)       - where it runs
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu) - how a GPU factors; the last three on the host too
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu|mesh) - how a GPU factors; the last four on the host too
 .  -pc_syncilu_prefetch (true|false)          - find them while waiting for the row
 .  -pc_syncilu_vector_size (0|1|2|4|8|16|32)  - lanes a row, 0 lets the library choose
 .  -pc_syncilu_analysis (auto|none|asap|alap) - order in which rows are handed out

@@ -18,7 +18,8 @@ typedef struct {
   PetscBool          keep;    /* an ordering is kept for matrices that come later */
   PetscBool          shifted; /* the user said how pivots are shifted */
   MatFactorShiftType shift;   /* else PCILU does */
-  PetscBool          trick;   /* Eisenstat's is asked for */
+  PetscBool          trick;   /* Eisenstat's is asked for, */
+  PetscBool          tricked; /* and the factor is one for it */
   SyncILUEisenstat   eisenstat;
 } PC_SyncILU;
 
@@ -144,11 +145,14 @@ static PetscErrorCode PCSetUp_SyncILU(PC pc)
     PetscCall(MatCreateVecs(block, &s->x, &s->y));
   }
   pc->failedreason = reason;
+  s->tricked       = s->trick;
   if (s->trick && !reason) {
     Mat F;
 
     PetscCall(PCFactorGetMatrix(s->ilu, &F));
-    PetscCall(SyncILUEisenstatSetUp(pc, F, &s->eisenstat));
+    if (size == 1) PetscCall(SyncILUEisenstatFits(F, &s->tricked)); /* several ranks have an error, all of them */
+    if (s->tricked) PetscCall(SyncILUEisenstatSetUp(pc, F, &s->eisenstat));
+    else PetscCall(SyncILUEisenstatDestroy(&s->eisenstat));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,7 +189,7 @@ static PetscErrorCode PCPreSolveChangeRHS_SyncILU(PC pc, PetscBool *change)
 static PetscErrorCode CheckWhole(PC pc, const char *what)
 {
   PetscFunctionBegin;
-  PetscCheck(!((PC_SyncILU *)pc->data)->trick, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for %s", what);
+  PetscCheck(!((PC_SyncILU *)pc->data)->tricked, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for %s", what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,7 +215,7 @@ static PetscErrorCode ApplyLocal(PC pc, Vec x, Vec y, PetscErrorCode (*apply)(PC
 static PetscErrorCode PCApply_SyncILU(PC pc, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  if (((PC_SyncILU *)pc->data)->trick && !pc->failedreason) { /* a factorization that has failed ends the solve as without the trick */
+  if (((PC_SyncILU *)pc->data)->tricked && !pc->failedreason) { /* a factorization that has failed ends the solve as without the trick */
     PetscCall(SyncILUEisenstatApply(((PC_SyncILU *)pc->data)->eisenstat, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -334,6 +338,7 @@ static PetscErrorCode PCSyncILUSetEisenstat_SyncILU(PC pc, PetscBool value)
   if (s->trick == value) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SettingsChanged_SyncILU(pc));
   s->trick           = value;
+  s->tricked         = value; /* until a factor says otherwise */
   pc->ops->presolve  = value ? PCPreSolve_SyncILU : NULL;
   pc->ops->postsolve = value ? PCPostSolve_SyncILU : NULL;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", value ? PCPreSolveChangeRHS_SyncILU : NULL));
@@ -406,7 +411,8 @@ static PetscErrorCode PCView_SyncILU(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
   if (!isascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (s->trick)
+  if (s->trick && !s->tricked) PetscCall(PetscViewerASCIIPrintf(viewer, "  Eisenstat's trick: asked for, without effect where update mesh is not dilu\n"));
+  else if (s->trick)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  Eisenstat's trick: the Krylov method has the operator L^-1 A (I + D^-1 (U - D))^-1, without a product with A, and the "
                                      "preconditioner D of the pivots\n"));

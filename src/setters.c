@@ -149,7 +149,7 @@ MAT_GETTER(Backend, SyncILUBackend)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu|mesh) - the strategy
 
    Level: advanced
 
@@ -163,8 +163,8 @@ MAT_GETTER(Backend, SyncILUBackend)
    few rows, then with 32 lanes a row, where most entries are in rows of more than 255, and where lists take
    so much memory that plan and factor would have more than three times the bytes of the matrix and 16 MB
    more, by blocks 3.25 times. The view and -info give the reason. The host has one way, a dense work row a
-   thread, and says so in the view; there the exact strategies are all the same, while parilu, parilut and dilu
-   are what they are on a GPU.
+   thread, and says so in the view; there the exact strategies are all the same, while parilu, parilut, dilu and
+   mesh are what they are on a GPU.
 
 .seealso: `SyncILUUpdate`, `PCSyncILUSetPrefetch()`, `PCSyncILUSetVectorSize()`, `PCSyncILUGetUpdate()`,
 `MatSyncILUSetUpdate()`
@@ -199,7 +199,7 @@ PC_GETTER(Update, SyncILUUpdate)
 -  value - the strategy, default `SYNCILU_UPDATE_AUTO`
 
    Options Database Key:
-.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu) - the strategy
+.  -pc_syncilu_update (auto|shared|vect|adapt|parallel|levelset|list|bsr|struct|parilu|parilut|dilu|mesh) - the strategy
 
    Level: advanced
 

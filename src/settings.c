@@ -4,8 +4,8 @@
 #include "syncilu_impl.h"
 
 const char *const SyncILUBackends[] = {"auto", "host", "cuda", "SyncILUBackend", "SYNCILU_BACKEND_", NULL};
-const char *const SyncILUUpdates[]  = {"auto",   "shared", "vect",    "adapt", "parallel",      "levelset",        "list", "bsr",
-                                       "struct", "parilu", "parilut", "dilu",  "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
+const char *const SyncILUUpdates[]  = {"auto",   "shared",  "vect", "adapt", "parallel",      "levelset",        "list", "bsr", "struct",
+                                       "parilu", "parilut", "dilu", "mesh",  "SyncILUUpdate", "SYNCILU_UPDATE_", NULL};
 const char *const SyncILUAnalyses[] = {"auto", "none", "asap", "alap", "SyncILUAnalysis", "SYNCILU_ANALYSIS_", NULL};
 const char *const SyncILUSolves[]   = {"auto", "csr",    "mr",     "hyb",          "levelset",       "ell", "cluster",
                                        "bsr",  "struct", "jacobi", "SyncILUSolve", "SYNCILU_SOLVE_", NULL};
@@ -21,7 +21,7 @@ static PetscErrorCode CheckBackend(SyncILUBackend v)
 static PetscErrorCode CheckUpdate(SyncILUUpdate v)
 {
   PetscFunctionBegin;
-  PetscCheck(v >= SYNCILU_UPDATE_AUTO && v <= SYNCILU_UPDATE_DILU, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_update: no such strategy %d",
+  PetscCheck(v >= SYNCILU_UPDATE_AUTO && v <= SYNCILU_UPDATE_MESH, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-pc_syncilu_update: no such strategy %d",
              (int)v);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,6 +88,7 @@ PETSC_INTERN PetscErrorCode SyncILULogFlops(SyncILUEngine, PetscLogDouble);
 
 /* Eisenstat's trick (eisenstat.c). */
 typedef struct _SyncILUEisenstat *SyncILUEisenstat;
+PETSC_INTERN PetscErrorCode       SyncILUEisenstatFits(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode       SyncILUEisenstatSetUp(PC, Mat, SyncILUEisenstat *);
 PETSC_INTERN PetscErrorCode       SyncILUEisenstatDestroy(SyncILUEisenstat *);
 PETSC_INTERN PetscErrorCode       SyncILUEisenstatApply(SyncILUEisenstat, Vec, Vec);

@@ -134,7 +134,7 @@ static PetscErrorCode Candidates(SyncILUEngine e, const SyncILUCSR *A, const Syn
   PetscCall(Candidate(e, A, piv, update, solve, b, x, found)); /* as it is planned */
   /* only exact ones; behind the names of an enum, PETSc's list has that of its type, the prefix, and NULL */
   for (int u = SYNCILU_UPDATE_AUTO + 1; update == SYNCILU_UPDATE_AUTO && SyncILUUpdates[u + 2]; u++) {
-    if (u == SYNCILU_UPDATE_PARILU || u == SYNCILU_UPDATE_PARILUT || u == SYNCILU_UPDATE_DILU) continue;
+    if (u == SYNCILU_UPDATE_PARILU || u == SYNCILU_UPDATE_PARILUT || u >= SYNCILU_UPDATE_DILU) continue;
     PetscCall(Candidate(e, A, piv, (SyncILUUpdate)u, solve, b, x, found));
   }
   for (int s = SYNCILU_SOLVE_AUTO + 1; solve == SYNCILU_SOLVE_AUTO && SyncILUSolves[s + 2]; s++) {

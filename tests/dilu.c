@@ -1,4 +1,5 @@
-static char help[] = "D-ILU (-pc_syncilu_update dilu): its definition, the backends, Eisenstat's trick on any pattern, what is refused.\n\n";
+static char help[] = "D-ILU (-pc_syncilu_update dilu): its definition, the backends, Eisenstat's trick on any pattern, what is refused; and where\n\
+update mesh is it.\n\n";
 
 #include "check.h"
 #include "case.h"
@@ -204,6 +205,135 @@ static PetscErrorCode TestRefusals(SyncILUBackend backend, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Which factorization update mesh is, and whether it is relaxed: that one has the same result, and the view says why. */
+static PetscErrorCode TestMesh(SyncILUBackend backend, PetscRandom rand)
+{
+  const struct {
+    const char   *pattern, *ordering;
+    PetscBool     along;
+    PetscInt      bs, levels;
+    PetscBool     symmetric;
+    SyncILUUpdate update;
+    PetscReal     relax;
+    const char   *says;
+  } cases[] = {
+    {"15pt_morton:12x10x8", MATORDERINGBMC,     PETSC_TRUE,  1, 0, PETSC_FALSE, SYNCILU_UPDATE_DILU, 0.8, "dilu, one unknown a point and short rows\n"                    },
+    {"15pt:12x10x8",        MATORDERINGBMC,     PETSC_FALSE, 1, 0, PETSC_FALSE, SYNCILU_UPDATE_DILU, 0.0,
+     "dilu, one unknown a point and short rows; without relaxation\n"                                                                                                     },
+    {"15pt:5x5x4",          MATORDERINGNATURAL, PETSC_FALSE, 1, 0, PETSC_FALSE, SYNCILU_UPDATE_DILU, 0.8, "dilu, one unknown a point and short rows\n"                    },
+    {"27pt:9x9x9",          MATORDERINGBMC,     PETSC_TRUE,  1, 0, PETSC_FALSE, SYNCILU_UPDATE_AUTO, 0.0, "auto, rows have 21.4 entries in the mean; without relaxation\n"},
+    {"7pt_dof3:5x4x3",      MATORDERINGBMC,     PETSC_FALSE, 1, 0, PETSC_FALSE, SYNCILU_UPDATE_AUTO, 0.0,
+     "auto, several unknowns a point: 3 successive rows have one pattern in the mean; without relaxation\n"                                                               },
+    {"elasticity:6x5x4",    MATORDERINGBMC,     PETSC_TRUE,  1, 0, PETSC_FALSE, SYNCILU_UPDATE_AUTO, 0.0,
+     "auto, several unknowns a point: 3 successive rows have one pattern in the mean; without relaxation\n"                                                               },
+    {"elasticity:6x5x4",    MATORDERINGNATURAL, PETSC_FALSE, 1, 0, PETSC_FALSE, SYNCILU_UPDATE_AUTO, 0.0,
+     "auto, several unknowns a point: 3 successive rows have one pattern in the mean; without relaxation\n"                                                               },
+    {"15pt:5x5x4",          MATORDERINGBMC,     PETSC_FALSE, 1, 1, PETSC_FALSE, SYNCILU_UPDATE_AUTO, 0.0, "auto, there are levels of fill; without relaxation\n"          },
+    {"15pt:5x5x4",          MATORDERINGBMC,     PETSC_FALSE, 1, 0, PETSC_TRUE,  SYNCILU_UPDATE_AUTO, 0.0, "auto, the factorization is symmetric; without relaxation\n"    },
+    {"7pt:5x4x3",           MATORDERINGNATURAL, PETSC_FALSE, 2, 0, PETSC_FALSE, SYNCILU_UPDATE_AUTO, 0.0, "auto, the matrix has blocks; without relaxation\n"             }
+  };
+
+  PetscFunctionBegin;
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); c++) {
+    for (int check = 0; check < 2; check++) { /* with the check the symbolic phase is the host's */
+      Mat       A;
+      Vec       b, x[2];
+      PetscReal difference;
+
+      if (cases[c].bs > 1) PetscCall(GenerateBlocks(cases[c].pattern, 0, cases[c].bs, rand, &A));
+      else PetscCall(GenerateMatrix(cases[c].pattern, 0, rand, &A));
+      if (cases[c].symmetric) PetscCall(GenerateSum(A));
+#if defined(PETSC_HAVE_CUDA)
+      if (backend == SYNCILU_BACKEND_CUDA && cases[c].bs == 1) PetscCall(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
+#endif
+      PetscCall(PetscOptionsSetValue(NULL, "-mesh_mat_ordering_bmc_along_numbering", cases[c].along ? "1" : "0"));
+      PetscCall(MatCreateVecs(A, &x[0], &b));
+      PetscCall(VecDuplicate(x[0], &x[1]));
+      PetscCall(VecSetRandom(b, rand));
+      for (int k = 0; k < 2; k++) {
+        PC   pc;
+        char text[16384];
+
+        PetscCall(PreconditionerCreate(A, backend, &pc));
+        PetscCall(PCSetOptionsPrefix(pc, "mesh_"));
+        PetscCall(PCFactorSetMatOrderingType(pc, cases[c].ordering));
+        PetscCall(PCFactorSetLevels(pc, cases[c].levels));
+        PetscCall(PCSyncILUSetSymmetric(pc, cases[c].symmetric));
+        PetscCall(PCSyncILUSetUpdate(pc, k ? SYNCILU_UPDATE_MESH : cases[c].update));
+        PetscCall(PCSyncILUSetRelax(pc, k ? 0.8 : cases[c].relax));
+        PetscCall(PCSyncILUSetCheck(pc, (PetscBool)check));
+        PetscCall(PCSetFromOptions(pc));
+        for (int again = 0; again < 2; again++) {
+          if (again) PetscCall(MatScale(A, 1.0)); /* a new state */
+          PetscCall(PCSetUp(pc));
+          PetscCall(PCApply(pc, b, x[k]));
+        }
+        PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+        CHECK(!k || CheckViewSays(text, "update mesh", cases[c].says), "%s: the view says\n%s", cases[c].pattern, text);
+        PetscCall(PCDestroy(&pc));
+      }
+      PetscCall(CheckDifference(x[1], x[0], &difference));
+      CHECK(difference < 1e-12, "%s, case %d: update mesh differs from %s by %g", cases[c].pattern, (int)c, SyncILUUpdates[cases[c].update],
+            (double)difference);
+      PetscCall(VecDestroy(&b));
+      for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-mesh_mat_ordering_bmc_along_numbering"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Eisenstat's trick comes and goes with matrices of one and of several unknowns a point; without it transposes are solved. */
+static PetscErrorCode TestMeshTrick(SyncILUBackend backend, PetscRandom rand)
+{
+  const char *const patterns[] = {"15pt:6x4x3", "7pt_dof3:4x3x2", "15pt:6x4x3"};
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetType(ksp, KSPBCGS));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSyncILUSetBackend(pc, backend));
+  PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_MESH));
+  PetscCall(PCSyncILUSetEisenstat(pc, PETSC_TRUE));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(patterns); k++) {
+    const PetscBool    several = (PetscBool)(k == 1);
+    Mat                A;
+    Vec                b, x, r;
+    KSPConvergedReason reason;
+    PetscReal          norms[2];
+    char               text[16384];
+
+    PetscCall(GenerateMatrix(patterns[k], 0, rand, &A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(VecSetRandom(b, rand));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAXPY(r, -1.0, b));
+    PetscCall(VecNorm(r, NORM_2, &norms[0]));
+    PetscCall(VecNorm(b, NORM_2, &norms[1]));
+    CHECK(reason > 0 && norms[0] < 1e-7 * norms[1], "%s: reason %d, residual %g", patterns[k], (int)reason, (double)(norms[0] / norms[1]));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, sizeof(text)));
+    CHECK(CheckViewSays(text, "Eisenstat's trick", several ? "asked for, without effect" : "the Krylov method has the operator"), "%s: the view says\n%s",
+          patterns[k], text);
+    if (several) PetscCall(PCApplyTranspose(pc, b, x));
+    else CHECK_ERROR(PCApplyTranspose(pc, b, x), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: not for transposed solves");
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&r));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Operations that are logged: a quotient and an update for each entry of L, a reciprocal for each pivot. */
 static PetscErrorCode TestFlops(SyncILUBackend backend, PetscRandom rand)
 {
@@ -274,6 +404,8 @@ int main(int argc, char **argv)
     PetscCall(TestTrick("27pt:9x5x4", MATORDERINGNATURAL, backend, SYNCILU_SOLVE_STRUCT, PETSC_FALSE, 0.5, rand));
     PetscCall(TestRefusals(backend, rand));
     PetscCall(TestFlops(backend, rand));
+    PetscCall(TestMesh(backend, rand));
+    PetscCall(TestMeshTrick(backend, rand));
   }
   PetscCall(PetscRandomDestroy(&rand));
   failed = CheckReport("dilu");

@@ -277,6 +277,37 @@ static PetscErrorCode TestLine(const Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Eisenstat's trick is refused on every rank, also where update mesh takes a factor for it on some of them alone. */
+static PetscErrorCode TestTrick(void)
+{
+  Mat         A;
+  PC          pc;
+  PetscInt    first;
+  PetscMPIInt size, rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, 6, 6, PETSC_DETERMINE, PETSC_DETERMINE, 3, NULL, 0, NULL, &A));
+  PetscCall(MatGetOwnershipRange(A, &first, NULL));
+  for (PetscInt i = 0; i < 6; i++) {
+    for (PetscInt j = i / 3 * 3; j < i / 3 * 3 + 3; j++) /* points of three unknowns, on the first rank of one */
+      if (rank || i == j) PetscCall(MatSetValue(A, first + i, first + j, i == j ? 4.0 : 1.0, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCSYNCILU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_MESH));
+  PetscCall(PCSyncILUSetEisenstat(pc, PETSC_TRUE));
+  CHECK_ERROR(PCSetUp(pc), PETSC_ERR_SUP, "-pc_syncilu_eisenstat: for one rank, here are");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Line lines[] = {
@@ -296,6 +327,7 @@ int main(int argc, char **argv)
     PetscCall(PetscOptionsInsertString(NULL, lines[k].sub));
     PetscCall(TestLine(&lines[k]));
   }
+  PetscCall(TestTrick());
   failed = CheckReport("overlap");
   PetscCall(PetscFinalize());
   return failed;

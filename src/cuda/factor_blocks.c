@@ -38,7 +38,7 @@ static PetscErrorCode Fits_Blocks(Plan *plan, char why[], size_t len)
   if (plan->settings->relax != 0.0) {
     PetscCall(PetscStrncpy(why, "it has no relaxation", len));
     plan->relaxed = PETSC_TRUE;
-  }
+  } else if (plan->settings->brief) PetscCall(PetscStrncpy(why, "to plan it would take longer than it saves in a few solves", len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

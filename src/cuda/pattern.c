@@ -209,6 +209,7 @@ PetscErrorCode PlanFromMatrix(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, 
   e->pattern.added = 0;
   e->pattern.same  = PETSC_TRUE;
   if (natural && !e->fill.levels) PlanCall(Adopt(plan, A, regular));
+  if (*regular) PlanCall(PlanChooseUpdate(plan, e, (int)A->n, (int)A->nnz, plan->pattern.ptr, plan->columns ? plan->columns : plan->borrowed));
   if (!natural || e->fill.levels || (!*regular && e->fill.diagonal_fill && plan->counts.irregular == INT_MAX)) {
     PetscCall(PlanRelease(plan, &plan->memory, 0)); /* what was found to lack diagonals */
     plan->copied  = 0;

@@ -155,6 +155,7 @@ PETSC_INTERN PetscErrorCode PlanCheckSize(Plan *, PetscInt64, PetscInt64);
 PETSC_INTERN PetscErrorCode PlanBegin(Plan *, PetscInt64, PetscInt64, int **);
 PETSC_INTERN PetscErrorCode PlanGetRows(Plan *, const SyncILUCSR *, const int **, const int **);
 PETSC_INTERN PetscErrorCode PlanTakeOrdering(Plan *, const PetscInt *, const PetscInt *);
+PETSC_INTERN PetscErrorCode PlanChooseUpdate(Plan *, SyncILUEngine, int, int, const int *, const int *);
 PETSC_INTERN PetscErrorCode PlanFromMatrix(Plan *, SyncILUEngine, const SyncILUCSR *, PetscBool *);
 PETSC_INTERN PetscErrorCode PlanUpload(Plan *, const SyncILUPattern *);
 

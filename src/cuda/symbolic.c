@@ -2,6 +2,7 @@
    The symbolic phase on the device: an ordering that is given or made there, and levels of fill.
 */
 #include "order.h"
+#include "../../kernels/bmc.h"
 #include "../../kernels/order.h"
 #include "../../kernels/pattern.h"
 #include "../../kernels/symbolic.h"
@@ -347,6 +348,39 @@ static PetscErrorCode Take(Plan *plan, const SyncILUCSR *A, const DeviceRows *m)
 }
 
 /*
+   PlanChooseUpdate - which factorization update mesh is, by the rows of the matrix
+
+   Not Collective
+
+   Input Parameters:
++  plan - a plan
+.  e    - the engine, whose update is chosen if it is mesh
+.  n    - the rows
+.  nnz  - their entries
+.  ptr  - where each of them begins, on the device
+-  col  - their columns, on the device
+*/
+PetscErrorCode PlanChooseUpdate(Plan *plan, SyncILUEngine e, int n, int nnz, const int *ptr, const int *col)
+{
+  const int          mark  = plan->scratch.n;
+  SyncILUDeviceGraph graph = {
+    .n = n, .sides = 1, .ptr = {ptr, ptr},
+            .col = {col, col}
+  };
+  unsigned long long groups, *counts;
+
+  PetscFunctionBegin;
+  if (e->settings.update != SYNCILU_UPDATE_MESH) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, 2 * sizeof(*counts), &counts));
+  CallCUDA(cudaMemsetAsync(counts, 0, 2 * sizeof(*counts), plan->stream));
+  PlanLaunch(SyncILUKernelCountGroups(graph, counts, plan->stream));
+  PetscCall(DeviceReadBack(plan->stream, &groups, counts, sizeof(groups)));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscCall(SyncILUEngineChooseUpdate(e, n, nnz, (PetscInt)groups));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    The symbolic phase on the device: fills the pattern of the plan. regular is false where the host is to do it:
    for a row that is to be named, or for more levels of fill than the device is good at.
 */
@@ -371,6 +405,7 @@ PetscErrorCode PlanSymbolic(Plan *plan, SyncILUEngine e, const SyncILUCSR *A, Pe
   if (plan->counts.irregular != INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   if (plan->counts.missing != INT_MAX && (plan->settings->ordering == SYNCILU_ORDERING_AUTO || !(e->row || e->fill.diagonal_fill)))
     PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanChooseUpdate(plan, e, m.n, m.nnz, m.ptr, m.col));
   if (e->row) PlanCall(PlanTakeOrdering(plan, e->row, e->col));
   else if (plan->settings->ordering != SYNCILU_ORDERING_GIVEN) PlanCall(MakeOrdering(plan, &m, (PetscBool)!levels, &e->blocks));
   if (!levels && !plan->row && plan->counts.missing == INT_MAX) PlanCall(Take(plan, A, &m));
