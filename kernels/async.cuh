@@ -116,6 +116,12 @@ __device__ __forceinline__ void copy_piece(void *to, const void *from)
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 
+/* The same past the multiprocessor's own cache: what other multiprocessors have announced is there. */
+__device__ __forceinline__ void copy_piece_past(void *to, const void *from)
+{
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+
 /*
    Ends the group of this thread's copies; all groups but the last so many have come, for this thread to
    read.

@@ -263,14 +263,16 @@ static PetscErrorCode EnginesCreate(SyncILUOrdering ordering, PetscInt size, Syn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solutions with blocks of so many rows, against the host's in the same ordering, and the same again. */
-static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscRandom rand, PetscInt *blocks)
+/*
+   Solutions with blocks of so many rows, against the host's in the same ordering, and the same again; counts the
+   cases by block, and those of them that gathered lines.
+*/
+static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscBool large, PetscRandom rand, PetscInt *blocks,
+                                PetscInt *gathered)
 {
-  enum {
-    RHS = SYNCILU_RHS_MAX + 11
-  };
-  const PetscInt     some[] = {1, 3, 20, RHS}; /* by rows, in lines of 8, and of 16 with two launches */
-  const SyncILUFill  fill   = {levels, 0};
+  /* by rows, in lines of 8, and of 16 with two launches; fewer of many rows */
+  const PetscInt     few[] = {3, 16, 21}, many[] = {1, 3, 20, SYNCILU_RHS_MAX + 11}, *some = large ? few : many, times = large ? 3 : 4, most = some[times - 1];
+  const SyncILUFill  fill = {levels, 0};
   Mat                A;
   SyncILUCSR         csr    = {.mem = PETSC_MEMTYPE_HOST};
   Arrays             arrays = {&csr, NULL};
@@ -291,8 +293,8 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
   PetscCall(MatSeqAIJGetArrayRead(A, &values));
   csr.a = values;
   PetscCall(ArraysSource(&arrays, &source));
-  PetscCall(PetscMalloc4(RHS * n, &b, RHS * n, &x[0], RHS * n, &x[1], RHS * n, &x[2]));
-  for (PetscInt i = 0; i < RHS * n; i++) PetscCall(PetscRandomGetValue(rand, b + i));
+  PetscCall(PetscMalloc4(most * n, &b, most * n, &x[0], most * n, &x[1], most * n, &x[2]));
+  for (PetscInt i = 0; i < most * n; i++) PetscCall(PetscRandomGetValue(rand, b + i));
   PetscCall(EnginesCreate(SYNCILU_ORDERING_BMC, size, SYNCILU_UPDATE_AUTO, n, &source, fill, e));
   for (int k = 0; k < 2; k++) {
     PetscCall(EngineFactorUnshifted(e[k], &csr, NULL, 0.0));
@@ -302,26 +304,28 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
   PetscCall(EngineView(e[1], view, sizeof(view)));
   *blocks += CheckViewSays(view, "order", "by block");
   for (int trans = 0; trans < 2; trans++) {
-    for (size_t h = 0; h < PETSC_STATIC_ARRAY_LENGTH(some); h++) {
+    for (PetscInt h = 0; h < times; h++) {
       const PetscInt nrhs  = some[h];
       PetscReal      worst = 0.0;
       PetscBool      same;
 
       for (int k = 0; k < 3; k++) PetscCall(SyncILUEngineSolve(e[k > 0], trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, n, x[k], n, PETSC_MEMTYPE_HOST));
       for (PetscInt r = 0; r < nrhs; r++) {
-        PetscReal most = 0.0, apart = 0.0;
+        PetscReal norm = 0.0, apart = 0.0;
 
         for (PetscInt i = r * n; i < (r + 1) * n; i++) {
-          most  = PetscMax(most, PetscAbsScalar(x[0][i]));
+          norm  = PetscMax(norm, PetscAbsScalar(x[0][i]));
           apart = PetscMax(apart, PetscAbsScalar(x[0][i] - x[1][i]));
         }
-        worst = PetscMax(worst, n ? apart / most : 0.0);
+        worst = PetscMax(worst, n ? apart / norm : 0.0);
       }
       CHECK(worst <= 1e-12, "%s: %d right-hand sides%s differ by %g", what, (int)nrhs, trans ? ", transposed," : "", (double)worst);
       PetscCall(PetscArraycmp(x[1], x[2], nrhs * n, &same));
       CHECK(same, "%s: %d right-hand sides%s have other bits the second time", what, (int)nrhs, trans ? ", transposed," : "");
     }
   }
+  PetscCall(EngineView(e[1], view, sizeof(view)));
+  *gathered += CheckViewSays(view, "right-hand sides", "gathered");
   for (int k = 0; k < 2; k++) PetscCall(SyncILUEngineDestroy(&e[k]));
   PetscCall(PetscFree4(b, x[0], x[1], x[2]));
   PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
@@ -335,15 +339,22 @@ static PetscErrorCode TestSolves(PetscRandom rand)
   const char *const patterns[] = {"5pt",      "7pt_random", "15pt",   "15pt_rcm",    "27pt",      "elasticity", "triangles",  "random",
                                   "powerlaw", "arrow",      "blocks", "tridiagonal", "random200", "denserow",   "densecolumn"};
   const PetscInt    n          = small ? 400 : 20000;
-  PetscInt          blocks     = 0;
+  PetscInt          blocks = 0, gathered = 0;
 
   PetscFunctionBegin;
   for (int p = 0; p < 15; p++) { /* a column of the last one is a long row of a transpose */
     for (PetscInt levels = 0; levels < 2; levels++) {
       if (levels && (p == 8 || p == 9 || p == 12)) continue; /* dense rows fill up */
-      for (PetscInt size = small && p == 12 ? 32 : 5; size <= 32; size += 9) PetscCall(TestSolve(patterns[p], p % 3 ? n : n - 70, size, levels, rand, &blocks));
+      for (PetscInt size = small && p == 12 ? 32 : 5; size <= 32; size += 9)
+        PetscCall(TestSolve(patterns[p], p % 3 ? n : n - 70, size, levels, PETSC_FALSE, rand, &blocks, &gathered));
     }
   }
+  if (!small) { /* lines beyond the cache; the emulated one is small */
+    PetscCall(TestSolve("triangles", 450000, 32, 0, PETSC_TRUE, rand, &blocks, &gathered));
+    PetscCall(TestSolve("5pt_dof3:416x416", 0, 30, 0, PETSC_TRUE, rand, &blocks, &gathered));
+    PetscCall(TestSolve("15pt_rcm", 500000, 17, 0, PETSC_TRUE, rand, &blocks, &gathered));
+  }
+  CHECK(gathered >= 3, "gathered lines in %" PetscInt_FMT " cases alone", gathered);
   CHECK(blocks > 30, "blocks in %" PetscInt_FMT " cases alone", blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -759,7 +770,7 @@ static PetscErrorCode TestSearch(const char *pattern, PetscInt n, PetscRandom ra
 
 /*
    Where the device has too little memory for a search, auto searches on the host, and who asked for the
-   device is told.
+   device is told. The search takes more than the pool may have left.
 */
 static PetscErrorCode TestShortage(SyncILUBackend backend, PetscRandom rand)
 {
@@ -773,7 +784,7 @@ static PetscErrorCode TestShortage(SyncILUBackend backend, PetscRandom rand)
   PetscBool       taken;
 
   PetscFunctionBegin;
-  PetscCall(GenerateMatrix("5pt:100x90", 0, rand, &A));
+  PetscCall(GenerateMatrix("5pt:600x500", 0, rand, &A));
   PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
   SyncILUSettingsInitialize(&settings);
   settings.backend = backend;
@@ -811,6 +822,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
   if (small) watch_seconds = 300; /* a device that is none is slow */
+  if (!blocks && !small) {        /* before the pool has memory left from others */
+    PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
+    PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
+  }
   if (!blocks) PetscCall(TestGrids(rand));
   for (int p = 0; GeneratePatterns[p] && !blocks; p++) {
     for (int r = 0; r < (small ? 4 : 5); r++) {
@@ -842,8 +857,6 @@ int main(int argc, char **argv)
     PetscCall(TestSearch("27pt", small ? 64 : 8000, rand));
     PetscCall(TestSearch("random", small ? 150 : 8000, rand));
     PetscCall(TestSearch("triangles", small ? 200 : 30000, rand));
-    if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
-    if (!small) PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
   }
   PetscCall(TestBlockFactors(rand));
   PetscCall(TestStales(rand));

@@ -32,6 +32,25 @@ static PetscErrorCode MakeRoom(CUDA *d, size_t want)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same for solves that gather lines, whose x has no sentinels. */
+static PetscErrorCode MakeRoomToGather(CUDA *d, size_t want)
+{
+  Plan *plan = &d->plan;
+
+  PetscFunctionBegin;
+  if (d->gathered.size >= want) PetscFunctionReturn(PETSC_SUCCESS);
+  plan->taken -= d->gathered.memory.bytes;
+  if (d->gathered.size) {
+    PetscCall(PlanRelease(plan, &d->gathered.memory, 0));
+    PetscCall(DeviceSettle(plan->stream));
+  }
+  d->gathered.size = 0;
+  PlanCall(PlanAlloc(plan, &d->gathered.memory, want * plan->size, &d->gathered.x));
+  plan->taken += d->gathered.memory.bytes;
+  d->gathered.size = want;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Numbers of x that a right-hand side takes. */
 static size_t Room(const CUDA *d)
 {
@@ -155,9 +174,11 @@ PetscErrorCode ForgetStrategies(CUDA *d)
   PetscCall(FactorizationDestroy(&d->factorization));
   for (int k = 3; k >= 0; k--) PetscCall(TriangleDestroy(&d->triangle[k]));
   PetscCall(PlanRelease(&d->plan, &d->xmemory, 0));
+  PetscCall(PlanRelease(&d->plan, &d->gathered.memory, 0));
   PetscCall(PlanDestroy(&d->plan));
   PetscCall(PetscFree3(d->values.l, d->values.u, d->values.dinv));
   d->xsize                = 0;
+  d->gathered.size        = 0;
   d->values.generation    = UNKNOWN;
   d->eisenstat.generation = UNKNOWN;
   d->why[0]               = 0;
@@ -349,7 +370,7 @@ PetscErrorCode ResetSolves(CUDA *d)
   Plan *plan = &d->plan;
 
   PetscFunctionBegin;
-  CallCUDA(cudaMemsetAsync(d->x[0], 0xff, d->xsize * plan->size, plan->stream));
+  if (d->xsize) CallCUDA(cudaMemsetAsync(d->x[0], 0xff, d->xsize * plan->size, plan->stream));
   CallCUDA(cudaMemsetAsync(plan->ticket, 0, 2 * sizeof(*plan->ticket), plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,6 +379,35 @@ PetscErrorCode ResetSolves(CUDA *d)
 static int Side(const Triangle *first, const Triangle *second, int nrhs)
 {
   return first->lines && second->lines ? SyncILURHSSide(nrhs) : 0;
+}
+
+/* Whether that many right-hand sides side by side are too many for the cache. */
+static PetscBool PastCache(const CUDA *d, int side)
+{
+  return (PetscBool)((double)d->plan.pattern.n * (double)d->plan.size * side > SYNCILU_GATHERED_CACHE);
+}
+
+/* Whether so many right-hand sides of a launch are solved for by lines that are gathered. */
+static PetscBool Gathers(const CUDA *d, const Triangle *first, const Triangle *second, int nrhs)
+{
+  return (PetscBool)(first->gathers && second->gathers && PastCache(d, Side(first, second, nrhs)));
+}
+
+/* Room for x of so many right-hand sides of a launch. */
+static PetscErrorCode MakeRooms(CUDA *d, Triangle *first, Triangle *second, int nrhs)
+{
+  const Plan  *plan = &d->plan;
+  const int    side = Side(first, second, nrhs), group = nrhs == 1 ? 1 : PetscMax(side, SYNCILU_RHS_BLOCK);
+  const size_t want = (size_t)((nrhs + group - 1) / group * group);
+
+  PetscFunctionBegin;
+  if (PastCache(d, side) && first->ops->gather && second->ops->gather) {
+    PlanCall((*first->ops->gather)(first));
+    PlanCall((*second->ops->gather)(second));
+  }
+  if (Gathers(d, first, second, nrhs)) PetscCall(MakeRoomToGather(d, (size_t)plan->pattern.n * want));
+  else PetscCall(MakeRoom(d, Room(d) * want));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The two triangular solves, for at most SYNCILU_RHS_MAX right-hand sides on the device. */
@@ -371,6 +421,12 @@ static PetscErrorCode SolveBlock(CUDA *d, const Triangle *first, const Triangle 
     {.b = d->x[0], .x = d->x[1], .out = x, .ldout = ldx, .next = d->x[0], .nrhs = nrhs, .side = side, .ticket = ticket + 1, .reset = ticket};
 
   PetscFunctionBegin;
+  if (Gathers(d, first, second, nrhs)) {
+    one.round = two.round = ++d->gathered.round;
+    one.x = two.x = d->gathered.x;
+    two.b         = d->gathered.x;
+    one.next = two.next = NULL;
+  }
   PetscCall(TriangleSolve(first, &one));
   if (!plan->unfit[0]) PetscCall(TriangleSolve(second, &two));
   if (plan->unfit[0]) PetscCall(ResetSolves(d));
@@ -413,20 +469,14 @@ static PetscErrorCode Solve(SyncILUEngine e, SyncILUTranspose trans, PetscInt nr
   const PetscBool host       = (PetscBool)PetscMemTypeHost(mem);
   const PetscBool transposed = (PetscBool)(trans == SYNCILU_TRANS && !plan->settings->symmetric); /* a factor of ICC is its own transpose */
   const size_t    n          = (size_t)plan->pattern.n;
-  const Triangle *first = &d->triangle[transposed ? PART_UT : PART_L], *second = &d->triangle[transposed ? PART_LT : PART_U];
+  Triangle       *first = &d->triangle[transposed ? PART_UT : PART_L], *second = &d->triangle[transposed ? PART_LT : PART_U];
   PetscInt        most;
-  size_t          want; /* right-hand sides that x has room for */
 
   PetscFunctionBegin;
   if (transposed) PlanCall(PrepareTransposes(d));
   most = Together(d, first, second, nrhs);
-  want = 1;
-  if (nrhs > 1) { /* the first launch takes most of them */
-    const int some = (int)PetscMin(nrhs, most), side = PetscMax(Side(first, second, some), SYNCILU_RHS_BLOCK);
-
-    want = (size_t)((some + side - 1) / side * side);
-  }
-  PlanCall(MakeRoom(d, Room(d) * want));
+  PlanCall(MakeRooms(d, first, second, (int)PetscMin(nrhs, most)));
+  if (nrhs > most && nrhs % most) PlanCall(MakeRooms(d, first, second, (int)(nrhs % most))); /* the last launch may go another way */
   if (host) PlanCall(MakeStage(d, n * (size_t)PetscMin(nrhs, most)));
   for (PetscInt r = 0; r < nrhs; r += most) {
     const PetscInt     some = PetscMin(nrhs - r, most);

@@ -23,6 +23,12 @@ typedef struct {
   double      *x[2];
   size_t       xsize; /* numbers of each */
   DeviceMemory xmemory;
+  struct {
+    double      *x; /* of both triangular solves where lines of it are gathered (SyncILUDeviceSolve.round) */
+    size_t       size;
+    int          round; /* the last one */
+    DeviceMemory memory;
+  } gathered;
   double      *stage; /* right-hand sides of the host, which their solutions take the place of */
   size_t       stage_size;
   DeviceMemory stage_memory;

@@ -92,8 +92,8 @@ PetscErrorCode Statistics_CUDA(SyncILUEngine e, SyncILUStatistics *s)
     s->levels[k]     = d->plan.levels[k];
     s->level_rows[k] = d->plan.counted[k] ? width[k] : UNKNOWN;
   }
-  s->bytes += d->plan.memory.bytes + PlanInodesBytes(plan) + PlanStencilBytes(plan) + d->factorization.memory.bytes + d->xmemory.bytes + d->stage_memory.bytes +
-              d->start.memory.bytes;
+  s->bytes += d->plan.memory.bytes + PlanInodesBytes(plan) + PlanStencilBytes(plan) + d->factorization.memory.bytes + d->xmemory.bytes +
+              d->gathered.memory.bytes + d->stage_memory.bytes + d->start.memory.bytes;
   for (int k = 0; k < 4; k++) s->bytes += d->triangle[k].memory.bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

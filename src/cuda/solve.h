@@ -37,6 +37,7 @@ typedef struct {
   /* values of a new factorization that are not there yet */
   PetscErrorCode (*update)(Triangle *, const Factor *);
   PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
+  PetscErrorCode (*gather)(Triangle *);                                  /* see Triangle.gathers; NULL: it never does */
   PetscErrorCode (*view)(const Triangle *, PetscViewer);                 /* NULL: its order says all */
   PetscBool plain;                                                       /* its kernels know nothing of Eisenstat's trick */
   /*
@@ -66,6 +67,7 @@ struct _Triangle {
   int                  *wbegin;            /* where they begin */
   size_t                room;              /* numbers of x that a right-hand side takes; 0: a number a row */
   PetscBool             lines;             /* takes SyncILURHSSide() right-hand sides side by side in x */
+  PetscBool             gathers;           /* likewise where x is too large for the cache (SyncILUDeviceSolve.round); gather() sees to it */
   PetscInt              generation;
   DeviceMemory          memory;
   void                 *data; /* the strategy's */

@@ -5,10 +5,13 @@
 #include "solve.h"
 #include "../../kernels/order.h"
 #include "../../kernels/solve_blocks.h"
+#include "../../kernels/solve_gathered.h"
 
 typedef struct {
-  SyncILUDeviceBlocks m;           /* comes first: see BlocksCreate() */
-  int                 many, longs; /* see SyncILUKernelSolveBlocks() */
+  SyncILUDeviceBlocks   m;           /* comes first: see BlocksCreate() */
+  int                   many, longs; /* see SyncILUKernelSolveBlocks() */
+  SyncILUDeviceGathered gathered;    /* once Gather_Blocks() has been called, which was asked then */
+  PetscBool             asked;
 } Blocks;
 
 PETSC_INTERN const SolveOps SyncILUSolveBlocksOps, SyncILUSolveEllOps;
@@ -176,13 +179,60 @@ PetscErrorCode BlocksUpdate(Triangle *t, const Factor *factor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   What solves need that gather lines of x: a record for each block, and flags. Where blocks need too many lines, they
+   are not gathered.
+*/
+static PetscErrorCode Gather_Blocks(Triangle *t)
+{
+  Plan                  *plan  = t->plan;
+  Blocks                *b     = (Blocks *)t->data;
+  SyncILUDeviceBlocks    m     = b->m;
+  SyncILUDeviceGathered *g     = &b->gathered;
+  const PetscInt64       taken = t->memory.bytes;
+  const int              kept = t->memory.n, mark = plan->scratch.n;
+  const size_t           n = (size_t)m.blocks, flags = n * (SYNCILU_RHS_MAX / (SYNCILU_RHS_LINE / 2)) * sizeof(int);
+  int                   *begin, pieces;
+  SyncILUGatheredMost   *most;
+  void                  *record;
+
+  PetscFunctionBegin;
+  if (b->asked) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!m.needed) PlanCall(Collect(t, &m));
+  if (m.needed) {
+    *g = (SyncILUDeviceGathered){.n = m.n, .blocks = m.blocks, .down = m.down, .outer = m.outer, .inner = m.inner};
+    PlanCall(PlanAlloc(plan, &t->memory, (n + 1) * sizeof(int), &begin));
+    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
+    CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
+    PlanLaunch(SyncILUKernelMeasureGathered(m, begin, most, plan->stream));
+    PlanCall(PlanOffsets(plan, m.blocks, begin, &pieces));
+    PetscCall(DeviceReadBack(plan->stream, &g->most, most, sizeof(*most)));
+    PetscCall(PlanRelease(plan, &plan->scratch, mark));
+    g->begin = begin;
+  }
+  b->asked = PETSC_TRUE;
+  if (!m.needed || SyncILUKernelGatheredBytes(plan->type, g->most) > SYNCILU_GATHERED_SHARED) {
+    PetscCall(PlanRelease(plan, &t->memory, kept));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PlanCall(PlanAlloc(plan, &t->memory, (size_t)pieces * SYNCILU_GATHERED_PIECE, &record));
+  PlanCall(PlanAlloc(plan, &t->memory, flags, &g->solved));
+  PlanLaunch(SyncILUKernelRecordGathered(m, *g, record, plan->stream));
+  CallCUDA(cudaMemsetAsync(g->solved, 0, flags, plan->stream));
+  g->record  = record;
+  t->gathers = PETSC_TRUE;
+  plan->taken += t->memory.bytes - taken;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *s)
 {
   Plan         *plan = t->plan;
   const Blocks *b    = (const Blocks *)t->data;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, b->longs, *s, plan->stream));
+  if (s->round) PlanLaunch(SyncILUKernelSolveGathered(plan->type, b->gathered, *s, plan->stream));
+  else PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, b->longs, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,12 +254,24 @@ PetscErrorCode BlocksValues(const Triangle *t, void *val)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode View_Blocks(const Triangle *t, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (t->gathers) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "right-hand sides: gathered where they are beyond the cache, %s at most %d lines a block\n",
+                                     t->part == PART_L || t->part == PART_LT ? "L" : "U", ((Blocks *)t->data)->gathered.most.needs));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const SolveOps SyncILUSolveBlocksOps = {.type    = SYNCILU_SOLVE_AUTO,
                                         .name    = "blocks",
                                         .fits    = Fits_Blocks,
                                         .create  = Create_Blocks,
                                         .update  = BlocksUpdate,
                                         .solve   = Solve_Blocks,
+                                        .gather  = Gather_Blocks,
+                                        .view    = View_Blocks,
                                         .rows    = TriangleRows,
                                         .columns = BlocksColumns,
                                         .values  = BlocksValues};

@@ -263,6 +263,7 @@ class Ptx:
         "mbarrier.test_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
         "cp.async.mbarrier.arrive.noinc.shared::cta.b64": ("s", "barrier_arrive({0})"),
         "cp.async.ca.shared.global": ("sgn", "copy({0}, {1}, {2})"),
+        "cp.async.cg.shared.global": ("sgn", "copy({0}, {1}, {2})"),
         "cp.async.commit_group": ("", ""),
         "cp.async.wait_group": ("n", ""),
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes": ("sgns", "copy({0}, {1}, {2}); ::emulator::barrier_complete({3}, {2})"),

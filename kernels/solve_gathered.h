@@ -1,0 +1,69 @@
+/*
+   Triangular solves by the blocks of an ordering for several right-hand sides, by whole lines of x.
+*/
+#ifndef SYNCILU_SOLVE_GATHERED_H
+#define SYNCILU_SOLVE_GATHERED_H
+
+#include "solve_blocks.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/*
+   How a block is solved for, written down once. Blocks that come before it are its sources; a line is all that
+   x has of a row, for a group of right-hand sides. Lines are numbered: those of its own rows by lane, a line of
+   zeros, and from SYNCILU_GATHERED_NEED on those that it needs of its sources.
+
+   Behind the head come needs rows, and sources as numbers in the order of the solve; then its rows in the order
+   in which they are finished; then for the entries of each row, filled up to fours, which line they are
+   multiplied with; then for the entries as they are stored, outer ones first, where among those they stand.
+*/
+typedef struct {
+  int            first;        /* its first row */
+  unsigned       outer, inner; /* where its entries are stored */
+  unsigned       begins;       /* bit k: the k-th row in that order is the first of those that are finished at a time */
+  unsigned short rows, needs, sources, outers, entries, fours;
+} SyncILUGatheredHead;
+
+typedef struct {
+  unsigned char  lane, count; /* entries, at most SYNCILU_BLOCKS_ALONE */
+  unsigned short begin;       /* where they begin, with the padding */
+} SyncILUGatheredRow;
+
+#define SYNCILU_GATHERED_PIECE 16 /* bytes; a block's record is a multiple of them */
+#define SYNCILU_GATHERED_HEAD  32 /* bytes of the head, with padding */
+#define SYNCILU_GATHERED_NEED  (SYNCILU_BLOCKS_MOST + 1)
+
+/* What a record has at most: needs, entries with their padding, and pieces. */
+typedef struct {
+  int needs, values, pieces;
+} SyncILUGatheredMost;
+
+typedef struct {
+  int                 n, blocks, down;
+  const void         *outer, *inner; /* values, as the storage of blocks has them */
+  const void         *record;        /* in the order of the solve */
+  const int          *begin;         /* piece where each one begins, and the number of pieces */
+  int                *solved;        /* round in which a block was solved for last, for each group of right-hand sides; zero before the first */
+  SyncILUGatheredMost most;
+} SyncILUDeviceGathered;
+
+/*
+   Records: the pieces of each, and *most, which is zero before; then, with where they begin, they themselves. The
+   blocks have the lists of their needs.
+*/
+extern cudaError_t SyncILUKernelMeasureGathered(SyncILUDeviceBlocks, int *pieces, SyncILUGatheredMost *most, cudaStream_t);
+extern cudaError_t SyncILUKernelRecordGathered(SyncILUDeviceBlocks, SyncILUDeviceGathered, void *record, cudaStream_t);
+
+/* Bytes of shared memory that a block takes with SYNCILU_RHS_LINE right-hand sides. */
+extern int SyncILUKernelGatheredBytes(SyncILUValueType, SyncILUGatheredMost);
+
+/* A triangular solve with a round (see SyncILUDeviceSolve). */
+extern cudaError_t SyncILUKernelSolveGathered(SyncILUValueType, SyncILUDeviceGathered, SyncILUDeviceSolve, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif
