@@ -55,10 +55,12 @@ __global__ void count_unlike_kernel(SyncILUDeviceGraph g, unsigned long long *co
 }
 
 /* head: on entry the first of the successive rows with the same columns; then the first of the row's group. */
-__global__ void groups_kernel(SyncILUDeviceGraph g, int size, int *__restrict__ head, int *__restrict__ full)
+__global__ void groups_kernel(SyncILUDeviceGraph g, int size, int *__restrict__ head, int *__restrict__ full, int *groups)
 {
-  const long long i = global_thread();
+  const long long i      = global_thread();
+  const int       unlike = __syncthreads_count(i < g.n && head[i] == i);
 
+  if (threadIdx.x == 0) atomicAdd(groups, unlike);
   if (i >= g.n) return;
   const int    first = head[i], own = (int)i - (int)(i - first) % size;
   const double length = g.ptr[0][own + 1] - g.ptr[0][own], depth = g.ptr[1][own + 1] - g.ptr[1][own];
@@ -639,7 +641,7 @@ __global__ void order_blocks_kernel(int blocks, const int *__restrict__ begin, c
 
 } // namespace
 
-cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph g, int size, int *head, int *full, cudaStream_t stream)
+cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph g, int size, int *head, int *full, int *groups, cudaStream_t stream)
 {
   cudaError_t err;
 
@@ -649,7 +651,7 @@ cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGra
   CHECK_LAUNCH();
   err = cub::DeviceScan::InclusiveScan(workspace, *bytes, head, head, cuda::maximum<int>(), g.n, stream);
   if (err != cudaSuccess) return err;
-  LAUNCH(groups_kernel, g.n, stream, g, size, head, full);
+  LAUNCH(groups_kernel, g.n, stream, g, size, head, full, groups);
 }
 
 cudaError_t SyncILUKernelFullLast(void *workspace, size_t *bytes, int n, const int *numbering, const int *full, int *at, int *counts, cudaStream_t stream)

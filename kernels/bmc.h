@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* The first row of the group of each row, and whether the group is full. */
-extern cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph, int size, int *head, int *full, cudaStream_t);
+/* The first row of the group of each row, and whether the group is full. groups: grows by how many there were without size. */
+extern cudaError_t SyncILUKernelGroups(void *workspace, size_t *bytes, SyncILUDeviceGraph, int size, int *head, int *full, int *groups, cudaStream_t);
 
 /* counts[0]: groups of successive rows with the same columns, of any size; both are zero before. */
 extern cudaError_t SyncILUKernelCountGroups(SyncILUDeviceGraph, unsigned long long *counts, cudaStream_t);

@@ -92,6 +92,7 @@ PetscErrorCode SyncILUBlocksOrder(const SyncILUCSR *A, PetscInt **row, SyncILUBl
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SyncILUBMCCreate(A->n, A->i, A->j, blocks->size, blocks->along, &o));
+  blocks->size    = o.size;
   blocks->blocks  = o.blocks;
   blocks->colors  = o.colors;
   blocks->matched = o.matched;

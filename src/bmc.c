@@ -22,6 +22,7 @@ typedef struct {
   PetscInt       *tptr, *tcol; /* NULL where there is one side */
   PetscInt       *head;        /* first row of the group of each row, see FindGroups() */
   PetscInt        size;        /* most rows of a block */
+  PetscInt        groups;      /* were none cut for that size */
 } Graph;
 
 static PetscErrorCode GraphDestroy(Graph *g)
@@ -98,18 +99,21 @@ static PetscErrorCode Transpose(Graph *g)
    Successive rows with the same columns, such as the unknowns of a point, are a group, which stays together
    unless a block is too small for it.
 */
-static PetscErrorCode FindGroups(Graph *g)
+static PetscErrorCode FindGroups(Graph *g, PetscInt size)
 {
   const PetscInt *ptr = g->ptr[0], *col = g->col[0];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(g->n, &g->head));
+  if (!g->head) PetscCall(PetscMalloc1(g->n, &g->head));
+  g->size   = size;
+  g->groups = 0;
   for (PetscInt i = 0; i < g->n; i++) {
     const PetscInt len  = ptr[i + 1] - ptr[i];
     PetscBool      same = PETSC_FALSE;
 
-    if (i && ptr[i] - ptr[i - 1] == len && i - g->head[i - 1] < g->size) PetscCall(PetscArraycmp(col + ptr[i], col + ptr[i - 1], len, &same));
-    g->head[i] = same ? g->head[i - 1] : i;
+    if (i && ptr[i] - ptr[i - 1] == len) PetscCall(PetscArraycmp(col + ptr[i], col + ptr[i - 1], len, &same));
+    if (!same) g->groups++;
+    g->head[i] = same && i - g->head[i - 1] < size ? g->head[i - 1] : i;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,6 +158,17 @@ static void Cut(const Graph *g, const PetscInt *at, PetscBool full, PetscInt *bl
     rows += len;
     for (PetscInt k = i; k < i + len; k++) block[k] = *blocks - 1;
   }
+}
+
+/* The groups, and blocks of those that are not full, as the rows are numbered. */
+static PetscErrorCode CutAsNumbered(Graph *g, PetscInt size, PetscInt *block, PetscInt *blocks)
+{
+  PetscFunctionBegin;
+  PetscCall(FindGroups(g, size));
+  for (PetscInt i = 0; i < g->n; i++) block[i] = -1;
+  *blocks = 0;
+  Cut(g, NULL, PETSC_FALSE, block, blocks);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -358,13 +373,13 @@ static PetscErrorCode Number(const Graph *g, PetscInt *at)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   Of the rows in blocks: the part of their entries beside the diagonal that is inside of their block, in those
-   for which a block has room.
-*/
-static double Inside(const Graph *g, const PetscInt *block)
+/* Whether blocks have too few of the entries beside the diagonal for which they have room. */
+static PetscBool IsScattered(const Graph *g, const PetscInt *block, PetscInt blocks)
 {
   double inside = 0.0, room = 0.0;
+
+  /* edges of what would be matched are counted by a PetscInt */
+  if (blocks < 2 || g->size < 2 || g->ptr[0][g->n] > PETSC_MAX_INT / g->sides) return PETSC_FALSE;
 
   for (PetscInt i = 0; i < g->n; i++) {
     PetscInt others = 0;
@@ -379,7 +394,7 @@ static double Inside(const Graph *g, const PetscInt *block)
     }
     room += (double)PetscMin(others, g->size - 1);
   }
-  return room > 0.0 ? inside / room : 1.0;
+  return (PetscBool)(room > 0.0 && inside / room < SYNCILU_BMC_LOCAL);
 }
 
 /* Sorts things by their key, stably: where those of each key begin, and the things in that order. */
@@ -551,26 +566,30 @@ PetscErrorCode SyncILUBMCDestroy(SyncILUBMC *o)
 */
 PetscErrorCode SyncILUBMCCreate(PetscInt n, const PetscInt *ptr, const PetscInt *col, PetscInt size, PetscBool along, SyncILUBMC *o)
 {
-  Graph     g;
-  PetscInt *block, *begin, *row, *color, *sorted, full, next = 0;
+  const PetscInt most = PetscMin(size, PetscMax(n, 1));
+  Graph          g;
+  PetscInt      *block, *begin, *row, *color, *sorted, aligned, full, next = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&g, sizeof(g)));
   g.n      = n;
   g.ptr[0] = ptr;
   g.col[0] = col;
-  g.size   = size;
   PetscCall(PetscMemzero(o, sizeof(*o)));
-  o->n = n;
+  o->n    = n;
+  o->size = size;
   PetscCall(Transpose(&g));
-  PetscCall(FindGroups(&g));
   PetscCall(PetscMalloc3(n, &block, n + 1, &begin, n, &row));
-  for (PetscInt i = 0; i < n; i++) block[i] = -1;
-  Cut(&g, NULL, PETSC_FALSE, block, &o->blocks);
-  /* edges are counted by a PetscInt */
-  if (o->blocks > 1 && size > 1 && ptr[n] <= PETSC_MAX_INT / g.sides && Inside(&g, block) < SYNCILU_BMC_LOCAL) {
-    o->matched = PETSC_TRUE;
-    o->blocks  = 0;
+  PetscCall(CutAsNumbered(&g, most, block, &o->blocks));
+  aligned = SyncILUBMCAligned(n, g.groups, most);
+  if (aligned < most) {
+    PetscCall(CutAsNumbered(&g, aligned, block, &o->blocks));
+    if (IsScattered(&g, block, o->blocks)) PetscCall(CutAsNumbered(&g, most, block, &o->blocks));
+    else o->size = aligned;
+  }
+  if (o->size == size) o->matched = IsScattered(&g, block, o->blocks);
+  if (o->matched) {
+    o->blocks = 0;
     PetscCall(Number(&g, row));
     Cut(&g, row, PETSC_FALSE, block, &o->blocks);
   }

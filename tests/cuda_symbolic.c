@@ -169,7 +169,7 @@ static PetscErrorCode TestBMC(const Rows *m, PetscInt size, PetscBool along, Syn
   if (s.regular) {
     const SyncILUBlocks *b = &s.e.blocks;
 
-    CHECK(b->size == size && b->blocks == o.blocks && b->colors == o.colors && b->matched == o.matched && b->along == o.along,
+    CHECK(b->size == o.size && b->blocks == o.blocks && b->colors == o.colors && b->matched == o.matched && b->along == o.along,
           "%s: %" PetscInt_FMT " blocks, %" PetscInt_FMT " colors, matched %d, on the host %" PetscInt_FMT ", %" PetscInt_FMT ", %d", what, b->blocks,
           b->colors, (int)b->matched, o.blocks, o.colors, (int)o.matched);
     PetscCall(CheckOrdering(&s, o.row, m->csr.n, what));
@@ -179,6 +179,23 @@ static PetscErrorCode TestBMC(const Rows *m, PetscInt size, PetscBool along, Syn
   PetscCall(PhaseDestroy(&s));
   PetscCall(SyncILUPatternDestroy(&want));
   PetscCall(SyncILUBMCDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points of several unknowns, whose blocks may be smaller than they could be. */
+static PetscErrorCode TestAligned(PetscRandom rand)
+{
+  const char *const patterns[] = {"elasticity_morton:8x8x8", "5pt_dof3_morton:16x16", "5pt_dof3:40x10", "elasticity_random:6x6x6", "7pt_dof40_morton:4x4x4"};
+  const SyncILUFill none       = {0, 0};
+
+  PetscFunctionBegin;
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(patterns); p++) {
+    Rows m;
+
+    PetscCall(RowsCreate(patterns[p], 0, rand, PETSC_FALSE, &m));
+    for (int s = 0; s < 6; s++) PetscCall(TestBMC(&m, s < 2 ? 32 : s < 4 ? 17 : 100, (PetscBool)(s & 1), none));
+    PetscCall(RowsDestroy(&m));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -851,6 +868,7 @@ int main(int argc, char **argv)
       }
     }
   }
+  if (!blocks) PetscCall(TestAligned(rand));
   if (!blocks) PetscCall(TestLeft(rand));
   PetscCall(TestSolves(rand));
   if (!blocks) {

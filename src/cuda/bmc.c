@@ -14,8 +14,8 @@ typedef struct {
   int               *at;          /* the row at each position, full ones last */
   int               *block;       /* of each row */
   int               *begin;       /* where the rows of each block begin in at, and n */
-  int               *counts;      /* rows that are not full; blocks; those of rows that are not full */
-  int                blocks, usual;
+  int               *counts;      /* rows that are not full; blocks; those of rows that are not full; groups, were none cut */
+  int                blocks, usual, groups;
   PetscBool          matched, along;
 } Blocks;
 
@@ -32,16 +32,18 @@ static PetscErrorCode SortBy(Plan *plan, int n, int max, const int *key, int *or
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Groups(Plan *plan, Blocks *b)
+static PetscErrorCode Groups(Plan *plan, Blocks *b, int size)
 {
   const int mark  = plan->scratch.n;
   size_t    bytes = 0;
   void     *work;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelGroups(NULL, &bytes, b->g, b->size, b->head, b->full, plan->stream));
+  b->size = size;
+  CallCUDA(cudaMemsetAsync(b->counts, 0, 4 * sizeof(int), plan->stream));
+  PlanLaunch(SyncILUKernelGroups(NULL, &bytes, b->g, size, b->head, b->full, b->counts + 3, plan->stream));
   PlanCall(PlanAlloc(plan, &plan->scratch, bytes, &work));
-  PlanLaunch(SyncILUKernelGroups(work, &bytes, b->g, b->size, b->head, b->full, plan->stream));
+  PlanLaunch(SyncILUKernelGroups(work, &bytes, b->g, size, b->head, b->full, b->counts + 3, plan->stream));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,7 +53,7 @@ static PetscErrorCode Cut(Plan *plan, Blocks *b, const int *numbering)
 {
   const int mark = plan->scratch.n, n = b->g.n;
   size_t    bytes[2] = {0, 0};
-  int       blocks[2];
+  int       counts[3];
   void     *work;
 
   PetscFunctionBegin;
@@ -60,10 +62,11 @@ static PetscErrorCode Cut(Plan *plan, Blocks *b, const int *numbering)
   PlanCall(PlanAlloc(plan, &plan->scratch, PetscMax(bytes[0], bytes[1]), &work));
   PlanLaunch(SyncILUKernelFullLast(work, &bytes[0], n, numbering, b->full, b->at, b->counts, plan->stream));
   PlanLaunch(SyncILUKernelCut(work, &bytes[1], n, b->size, b->counts, b->at, b->head, b->block, b->begin, b->counts + 1, plan->stream));
-  PetscCall(DeviceReadBack(plan->stream, blocks, b->counts + 1, sizeof(blocks)));
+  PetscCall(DeviceReadBack(plan->stream, counts, b->counts + 1, sizeof(counts)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  b->blocks = blocks[0];
-  b->usual  = blocks[1];
+  b->blocks = counts[0];
+  b->usual  = counts[1];
+  b->groups = counts[2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,12 +77,24 @@ static PetscErrorCode IsScattered(Plan *plan, const Blocks *b, PetscBool *scatte
   unsigned long long counts[2], *device;
 
   PetscFunctionBegin;
+  *scattered = PETSC_FALSE;
+  if (b->usual < 2 || b->size < 2) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(counts), &device));
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(counts), plan->stream));
   PlanLaunch(SyncILUKernelInside(b->g, b->size, b->block, b->counts + 2, device, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, counts, device, sizeof(counts)));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   *scattered = (PetscBool)(counts[1] && (double)counts[0] / (double)counts[1] < SYNCILU_BMC_LOCAL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of successive groups, and whether they are scattered. */
+static PetscErrorCode CutAsNumbered(Plan *plan, Blocks *b, int size, PetscBool *scattered)
+{
+  PetscFunctionBegin;
+  PlanCall(Groups(plan, b, size));
+  PlanCall(Cut(plan, b, NULL));
+  PlanCall(IsScattered(plan, b, scattered));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -349,32 +364,38 @@ static PetscErrorCode Permute(Plan *plan, Blocks *b)
 */
 PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt size, SyncILUBlocks *blocks)
 {
-  const int    mark    = plan->scratch.n;
-  const size_t n       = (size_t)g.n + 1;
-  Blocks       b       = {.g = g, .nnz = nnz, .size = (int)PetscMin(size, PetscMax(g.n, 1))};
+  const int    mark = plan->scratch.n;
+  const size_t n    = (size_t)g.n + 1;
+  const int    most = (int)PetscMin(size, PetscMax(g.n, 1));
+  Blocks       b    = {.g = g, .nnz = nnz};
+  int          aligned;
   int **const  array[] = {&b.head, &b.full, &b.at, &b.block, &b.begin};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++) PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), array[k]));
-  PlanCall(PlanAlloc(plan, &plan->scratch, 3 * sizeof(int), &b.counts));
-  CallCUDA(cudaMemsetAsync(b.counts, 0, 3 * sizeof(int), plan->stream));
-  PlanCall(Groups(plan, &b));
-  PlanCall(Cut(plan, &b, NULL));
-  blocks->matched = PETSC_FALSE;
-  if (b.usual > 1 && b.size > 1) PlanCall(IsScattered(plan, &b, &blocks->matched));
-  if (blocks->matched) {
+  PlanCall(PlanAlloc(plan, &plan->scratch, 4 * sizeof(int), &b.counts));
+  PlanCall(CutAsNumbered(plan, &b, most, &b.matched));
+  aligned = (int)SyncILUBMCAligned(g.n, b.groups, most);
+  if (aligned < most) {
+    PetscBool scattered;
+
+    PlanCall(CutAsNumbered(plan, &b, aligned, &scattered));
+    if (scattered) PlanCall(CutAsNumbered(plan, &b, most, &b.matched));
+    else b.matched = PETSC_FALSE;
+  }
+  if (b.matched) {
     int *numbering;
 
     PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &numbering));
     PlanCall(Number(plan, &b, numbering));
     PlanCall(Cut(plan, &b, numbering));
   }
-  b.matched = blocks->matched;
   PlanCall(Permute(plan, &b));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  blocks->size   = size;
-  blocks->blocks = b.blocks;
-  blocks->colors = plan->colors;
-  blocks->along  = b.along;
+  blocks->size    = b.size < most ? b.size : size;
+  blocks->matched = b.matched;
+  blocks->blocks  = b.blocks;
+  blocks->colors  = plan->colors;
+  blocks->along   = b.along;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

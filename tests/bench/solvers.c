@@ -121,10 +121,9 @@ static const char *const shown[2][12] = {
 enum {
   LEVELS = 3
 };
+static const char along[] = "mat_ordering_bmc_along_numbering";
 /* petsc-options/mesh */
-#define MESH \
-  "pc_type syncilu", "pc_factor_mat_ordering_type bmc", "mat_ordering_bmc_along_numbering", "pc_syncilu_update mesh", "pc_syncilu_relax 0.8", \
-    "pc_syncilu_eisenstat"
+#define MESH "pc_type syncilu", "pc_factor_mat_ordering_type bmc", along, "pc_syncilu_update mesh", "pc_syncilu_relax 0.8", "pc_syncilu_eisenstat"
 static const Preconditioner on_meshes[] = {
   {"ILU(0)",             {"pc_type syncilu"},                                                                                        PETSC_TRUE},
   {"ILU(1)",             {"pc_type syncilu", "pc_factor_levels 1"},                                                                  PETSC_TRUE},
@@ -132,6 +131,9 @@ static const Preconditioner on_meshes[] = {
   {"ILU(0) bmc",         {"pc_type syncilu", "pc_factor_mat_ordering_type bmc"},                                                     PETSC_TRUE},
   {"ILU(1) bmc",         {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1"},                               PETSC_TRUE},
   {"ILU(2) bmc",         {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 2"},                               PETSC_TRUE},
+  {"ILU(0) bmc along",   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", along},                                              PETSC_TRUE},
+  {"ILU(1) bmc along",   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", along, "pc_factor_levels 1"},                        PETSC_TRUE},
+  {"ILU(2) bmc along",   {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", along, "pc_factor_levels 2"},                        PETSC_TRUE},
   {"ILU(0) bmc relaxed", {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_relax 0.5"},                             PETSC_TRUE},
   {"ILU(1) bmc relaxed", {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_factor_levels 1", "pc_syncilu_relax 0.5"},       PETSC_TRUE},
   {"D-ILU bmc",          {"pc_type syncilu", "pc_factor_mat_ordering_type bmc", "pc_syncilu_update dilu", "pc_syncilu_relax 0.5"},   PETSC_TRUE},
