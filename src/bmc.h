@@ -16,6 +16,9 @@
 */
 #define SYNCILU_BMC_LOCAL 0.5
 
+/* Fewer rows have no kernels of their own on a device. */
+#define SYNCILU_BMC_LEAST 16
+
 /*
    Where points have several unknowns, blocks are first cut with points a power of two: those of a Morton or Hilbert
    curve then are its boxes. Elasticity on 206,763 rows along such a curve takes 79 iterations of CG with eight points in
@@ -25,12 +28,12 @@
 */
 static inline PetscInt SyncILUBMCAligned(PetscInt n, PetscInt groups, PetscInt size)
 {
-  const PetscInt point = (n + groups / 2) / PetscMax(groups, 1);
+  const PetscInt point = groups ? n / groups + (n % groups > groups / 2) : 0; /* unknowns, in the mean */
   PetscInt       rows  = point;
 
   if (point < 2 || point > size) return size;
   while (rows <= size / 2) rows *= 2;
-  return rows;
+  return rows < SYNCILU_BMC_LEAST && size >= SYNCILU_BMC_LEAST ? size : rows;
 }
 
 /* Rounds of proposals before clusters are merged: most of them are pairs then. */

@@ -189,17 +189,17 @@ static PetscErrorCode Order(Mat A, SyncILUOrdering ordering, IS *row, IS *col)
    Notes:
    For -pc_factor_mat_ordering_type with any incomplete factorization, PETSc's own ones too. ILU in the natural
    or the reverse Cuthill-McKee ordering of an unstructured mesh is one long chain of rows; in this ordering a
-   row waits for few others, at the cost of some iterations: on most meshes up to 21 % more with CG and at most a
-   level of fill, more with GMRES. Smaller blocks leave shorter chains and cost more iterations; a size of 1 is
-   multicolor ordering. On a GPU blocks of 16 to 32 rows have kernels of their own; with others solves and
+   row waits for few others, at the cost of some iterations: on most meshes up to 21 % more with CG and at most
+   one level of fill, more with GMRES. Smaller blocks leave shorter chains and cost more iterations; a size of 1
+   is multicolor ordering. On a GPU blocks of 16 to 32 rows have kernels of their own; with others solves and
    factorization go by level.
 
    The blocks are cut from the numbering of the matrix where it keeps neighbours close together, as a
    space-filling curve does, and elsewhere from one in which rows are paired along the entries again and
    again. Successive rows with the same columns, such as the unknowns of a point, stay together if a block has
-   room for them; blocks that are cut have a power of two of such points, as the boxes of a Morton or Hilbert
-   curve have. The pattern need not be symmetric. The ordering is the same from run to run, and the same on
-   the host and on a GPU, where `PCSYNCILU` makes it.
+   room for them; blocks that are cut from the numbering of the matrix have a power of two of such points, as
+   the boxes of a Morton or Hilbert curve have. The pattern need not be symmetric. The ordering is the same from
+   run to run, and the same on the host and on a GPU, where `PCSYNCILU` makes it.
 
    With -mat_ordering_bmc_along_numbering colors follow the numbering of the matrix where blocks are cut from it:
    a block comes behind the neighbours that are before it in that numbering, as far as the colors allow. Relaxed

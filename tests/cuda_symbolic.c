@@ -1,7 +1,8 @@
 static char help[] = "The symbolic phase on a device against that of the host: the ordering bmc row by row, permuted patterns, levels of fill,\n\
 diagonals that are missing, patterns that are searched for.\n\
   -small   few rows, for a device that is none\n\
-  -blocks  solves and factorizations by blocks alone\n\n";
+  -blocks  solves and factorizations by blocks alone\n\
+  -lines   solves with lines of right-hand sides that are gathered alone\n\n";
 
 #include "check.h"
 #include "bmc.h"
@@ -281,8 +282,29 @@ static PetscErrorCode EnginesCreate(SyncILUOrdering ordering, PetscInt size, Syn
 }
 
 /*
-   Solutions with blocks of so many rows, against the host's in the same ordering, and the same again; counts the
-   cases by block, and those of them that gathered lines.
+   Other values of the same pattern: a matrix that is dominant, but for as many zeros on its diagonal as are
+   asked for.
+*/
+static PetscErrorCode ChangeValues(const SyncILUCSR *csr, PetscInt zeros, PetscRandom rand, PetscScalar *a)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < csr->n; i++) {
+    PetscReal sum  = 1.0;
+    PetscInt  diag = -1;
+
+    for (PetscInt k = csr->i[i]; k < csr->i[i + 1]; k++) {
+      PetscCall(PetscRandomGetValue(rand, a + k));
+      if (csr->j[k] == i) diag = k;
+      else sum += PetscAbsScalar(a[k]);
+    }
+    if (diag >= 0) a[diag] = zeros && i % (csr->n / zeros + 1) == csr->n / zeros / 2 ? 0.0 : (i % 7 ? sum : -sum);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Solutions with blocks of so many rows, against the host's in the same ordering, and the same again, and of most
+   right-hand sides with other values; counts the cases by block, and those of them that gathered lines.
 */
 static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscBool large, PetscRandom rand, PetscInt *blocks,
                                 PetscInt *gathered)
@@ -297,7 +319,7 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
   SyncILUEngine      e[2];
   PetscBool          done;
   const PetscScalar *values;
-  PetscScalar       *b, *x[3];
+  PetscScalar       *a, *b, *x[3];
   char               what[160], view[4096];
 
   PetscFunctionBegin;
@@ -308,46 +330,67 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
   n       = csr.n;
   csr.nnz = csr.i[n];
   PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  csr.a = values;
+  PetscCall(PetscMalloc1(csr.nnz, &a));
+  PetscCall(PetscArraycpy(a, values, csr.nnz));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  csr.a = a;
   PetscCall(ArraysSource(&arrays, &source));
   PetscCall(PetscMalloc4(most * n, &b, most * n, &x[0], most * n, &x[1], most * n, &x[2]));
   for (PetscInt i = 0; i < most * n; i++) PetscCall(PetscRandomGetValue(rand, b + i));
   PetscCall(EnginesCreate(SYNCILU_ORDERING_BMC, size, SYNCILU_UPDATE_AUTO, n, &source, fill, e));
-  for (int k = 0; k < 2; k++) {
-    PetscCall(EngineFactorUnshifted(e[k], &csr, NULL, 0.0));
-    CHECK(e[k]->status.row < 0, "%s: row %" PetscInt_FMT " breaks down", what, e[k]->status.row);
-  }
-  CHECK(!e[1]->pattern.lptr, "%s: the symbolic phase was the host's", what);
-  PetscCall(EngineView(e[1], view, sizeof(view)));
-  *blocks += CheckViewSays(view, "order", "by block");
-  for (int trans = 0; trans < 2; trans++) {
-    for (PetscInt h = 0; h < times; h++) {
-      const PetscInt nrhs  = some[h];
-      PetscReal      worst = 0.0;
-      PetscBool      same;
+  for (int factor = 0; factor < 2; factor++) {
+    if (factor) PetscCall(ChangeValues(&csr, 0, rand, a));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(EngineFactorUnshifted(e[k], &csr, NULL, 0.0));
+      CHECK(e[k]->status.row < 0, "%s: row %" PetscInt_FMT " breaks down", what, e[k]->status.row);
+    }
+    if (!factor) {
+      CHECK(!e[1]->pattern.lptr, "%s: the symbolic phase was the host's", what);
+      PetscCall(EngineView(e[1], view, sizeof(view)));
+      *blocks += CheckViewSays(view, "order", "by block");
+    }
+    for (int trans = 0; trans < 2; trans++) {
+      for (PetscInt h = factor ? times - 1 : 0; h < times; h++) {
+        const PetscInt nrhs  = some[h];
+        PetscReal      worst = 0.0;
+        PetscBool      same;
 
-      for (int k = 0; k < 3; k++) PetscCall(SyncILUEngineSolve(e[k > 0], trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, n, x[k], n, PETSC_MEMTYPE_HOST));
-      for (PetscInt r = 0; r < nrhs; r++) {
-        PetscReal norm = 0.0, apart = 0.0;
+        for (int k = 0; k < 3; k++) PetscCall(SyncILUEngineSolve(e[k > 0], trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, nrhs, b, n, x[k], n, PETSC_MEMTYPE_HOST));
+        for (PetscInt r = 0; r < nrhs; r++) {
+          PetscReal norm = 0.0, apart = 0.0;
 
-        for (PetscInt i = r * n; i < (r + 1) * n; i++) {
-          norm  = PetscMax(norm, PetscAbsScalar(x[0][i]));
-          apart = PetscMax(apart, PetscAbsScalar(x[0][i] - x[1][i]));
+          for (PetscInt i = r * n; i < (r + 1) * n; i++) {
+            norm  = PetscMax(norm, PetscAbsScalar(x[0][i]));
+            apart = PetscMax(apart, PetscAbsScalar(x[0][i] - x[1][i]));
+          }
+          worst = PetscMax(worst, n ? apart / norm : 0.0);
         }
-        worst = PetscMax(worst, n ? apart / norm : 0.0);
+        CHECK(worst <= 1e-12, "%s, factorization %d: %d right-hand sides%s differ by %g", what, factor, (int)nrhs, trans ? ", transposed," : "", (double)worst);
+        PetscCall(PetscArraycmp(x[1], x[2], nrhs * n, &same));
+        CHECK(same, "%s, factorization %d: %d right-hand sides%s have other bits the second time", what, factor, (int)nrhs, trans ? ", transposed," : "");
       }
-      CHECK(worst <= 1e-12, "%s: %d right-hand sides%s differ by %g", what, (int)nrhs, trans ? ", transposed," : "", (double)worst);
-      PetscCall(PetscArraycmp(x[1], x[2], nrhs * n, &same));
-      CHECK(same, "%s: %d right-hand sides%s have other bits the second time", what, (int)nrhs, trans ? ", transposed," : "");
     }
   }
   PetscCall(EngineView(e[1], view, sizeof(view)));
   *gathered += CheckViewSays(view, "right-hand sides", "gathered");
   for (int k = 0; k < 2; k++) PetscCall(SyncILUEngineDestroy(&e[k]));
   PetscCall(PetscFree4(b, x[0], x[1], x[2]));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  PetscCall(PetscFree(a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &csr.i, &csr.j, &done));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* So many rows that 16 right-hand sides are beyond the cache, and lines of them are gathered. */
+static PetscErrorCode TestGathered(PetscRandom rand)
+{
+  const char *const patterns[] = {"triangles", "15pt_rcm", "5pt_dof3"};
+  const PetscInt    n          = (PetscInt)(1.25 * SYNCILU_GATHERED_CACHE / (16 * sizeof(double)));
+  PetscInt          blocks = 0, gathered = 0;
+
+  PetscFunctionBegin;
+  for (int p = 0; p < 3; p++) PetscCall(TestSolve(patterns[p], n, p ? 20 : 32, 0, PETSC_TRUE, rand, &blocks, &gathered));
+  CHECK(blocks == 3 && gathered == 3, "lines are gathered in %" PetscInt_FMT " of 3 cases, blocks in %" PetscInt_FMT, gathered, blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,12 +409,6 @@ static PetscErrorCode TestSolves(PetscRandom rand)
         PetscCall(TestSolve(patterns[p], p % 3 ? n : n - 70, size, levels, PETSC_FALSE, rand, &blocks, &gathered));
     }
   }
-  if (!small) { /* lines beyond the cache; the emulated one is small */
-    PetscCall(TestSolve("triangles", 450000, 32, 0, PETSC_TRUE, rand, &blocks, &gathered));
-    PetscCall(TestSolve("5pt_dof3:416x416", 0, 30, 0, PETSC_TRUE, rand, &blocks, &gathered));
-    PetscCall(TestSolve("15pt_rcm", 500000, 17, 0, PETSC_TRUE, rand, &blocks, &gathered));
-  }
-  CHECK(gathered >= 3, "gathered lines in %" PetscInt_FMT " cases alone", gathered);
   CHECK(blocks > 30, "blocks in %" PetscInt_FMT " cases alone", blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -436,27 +473,6 @@ static PetscErrorCode TestFactor(Factors *f, const SyncILUCSR *csr, MatFactorShi
     if (same) PetscCall(PetscArraycmp(value[1][part], before[part], count[part], &bits));
     CHECK(bits, "%s: part %d of the factor has other bits the second time", what, part);
     PetscCall(PetscArraycpy(before[part], value[1][part], count[part]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   Other values of the same pattern: a matrix that is dominant, but for as many zeros on its diagonal as are
-   asked for.
-*/
-static PetscErrorCode ChangeValues(const SyncILUCSR *csr, PetscInt zeros, PetscRandom rand, PetscScalar *a)
-{
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < csr->n; i++) {
-    PetscReal sum  = 1.0;
-    PetscInt  diag = -1;
-
-    for (PetscInt k = csr->i[i]; k < csr->i[i + 1]; k++) {
-      PetscCall(PetscRandomGetValue(rand, a + k));
-      if (csr->j[k] == i) diag = k;
-      else sum += PetscAbsScalar(a[k]);
-    }
-    if (diag >= 0) a[diag] = zeros && i % (csr->n / zeros + 1) == csr->n / zeros / 2 ? 0.0 : (i % 7 ? sum : -sum);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -827,24 +843,13 @@ static PetscErrorCode TestShortage(SyncILUBackend backend, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+/* Every pattern in every ordering, with levels of fill, and with and without all diagonals. */
+static PetscErrorCode TestPatterns(PetscRandom rand)
 {
   const PetscInt rows[] = {0, 1, 33, 90, 3000}, sizes[] = {1, 2, 7, 32, 4000};
-  PetscRandom    rand;
-  PetscBool      missing, blocks = PETSC_FALSE;
-  int            failed;
 
-  PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
-  if (missing) return SKIPPED;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
-  if (small) watch_seconds = 300; /* a device that is none is slow */
-  if (!blocks && !small) {        /* before the pool has memory left from others */
-    PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
-    PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
-  }
-  if (!blocks) PetscCall(TestGrids(rand));
-  for (int p = 0; GeneratePatterns[p] && !blocks; p++) {
+  PetscFunctionBegin;
+  for (int p = 0; GeneratePatterns[p]; p++) {
     for (int r = 0; r < (small ? 4 : 5); r++) {
       for (int holes = 0; holes < 2; holes++) {
         Rows m;
@@ -868,16 +873,40 @@ int main(int argc, char **argv)
       }
     }
   }
-  if (!blocks) PetscCall(TestAligned(rand));
-  if (!blocks) PetscCall(TestLeft(rand));
-  PetscCall(TestSolves(rand));
-  if (!blocks) {
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  PetscBool   missing, blocks = PETSC_FALSE, lines = PETSC_FALSE;
+  int         failed;
+
+  PetscCall(BackendBegin(&argc, &argv, help, &missing, &rand));
+  if (missing) return SKIPPED;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-lines", &lines, NULL));
+  if (small) watch_seconds = 300; /* a device that is none is slow */
+  if (!blocks && !lines) {
+    if (!small) { /* before the pool has memory left from others */
+      PetscCall(TestShortage(SYNCILU_BACKEND_AUTO, rand));
+      PetscCall(TestShortage(SYNCILU_BACKEND_CUDA, rand));
+    }
+    PetscCall(TestGrids(rand));
+    PetscCall(TestPatterns(rand));
+    PetscCall(TestAligned(rand));
+    PetscCall(TestLeft(rand));
     PetscCall(TestSearch("27pt", small ? 64 : 8000, rand));
     PetscCall(TestSearch("random", small ? 150 : 8000, rand));
     PetscCall(TestSearch("triangles", small ? 200 : 30000, rand));
   }
-  PetscCall(TestBlockFactors(rand));
-  PetscCall(TestStales(rand));
+  PetscCall(TestGathered(rand));
+  if (!lines) {
+    PetscCall(TestSolves(rand));
+    PetscCall(TestBlockFactors(rand));
+    PetscCall(TestStales(rand));
+  }
   PetscCall(PetscRandomDestroy(&rand));
   WatchEnd();
   failed = CheckReport("cuda_symbolic");
