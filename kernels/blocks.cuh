@@ -218,6 +218,32 @@ __device__ __forceinline__ void finish_copied_rows(const SyncILUBlockRow &r, con
   }
 }
 
+/*
+   The order in which the rows of a block are finished, at most so many at a time, none of which depends on
+   another: lower lanes first. Lanes give what they know of their own row, which comes where that order has it.
+   Bit k of the result is set if the k-th row of it is the first of its time. A row depends on lower lanes, so
+   that some row can always be finished.
+*/
+template <typename T>
+__device__ __forceinline__ unsigned find_order(int rows, int most, unsigned inner, const T &own, T *to)
+{
+  const int lane = threadIdx.x & 31;
+  unsigned  done = rows < MOST ? FULL << rows : 0, begins = 0;
+
+  for (int k = 0; done != FULL;) {
+    const unsigned ready = __ballot_sync(FULL, !(done >> lane & 1) && !(inner & ~done));
+    const int      place = __popc(ready & ((1u << lane) - 1));
+    const bool     takes = (ready >> lane & 1) && place < most;
+    const unsigned taken = __ballot_sync(FULL, takes);
+
+    if (takes) to[k + place] = own;
+    begins |= 1u << k;
+    k += __popc(taken);
+    done |= taken;
+  }
+  return begins;
+}
+
 } // namespace syncilu
 
 #endif

@@ -561,31 +561,6 @@ __device__ __forceinline__ int keep_fours(const SyncILUDeviceBlocks &m, const Sy
 }
 
 /*
-   The order in which the rows of a block are finished, at most so many at a time, none of which depends on
-   another: lower lanes first. Bit k is set if the k-th row of it is the first of its time. A row depends on
-   lower lanes, so that some row can always be finished.
-*/
-template <int ROWS, typename V>
-__device__ __forceinline__ unsigned find_order(int rows, unsigned inner, const Turn<V> &own, Turn<V> *turn)
-{
-  const int lane = threadIdx.x & 31;
-  unsigned  done = rows < MOST ? FULL << rows : 0, begins = 0;
-
-  for (int k = 0; done != FULL;) {
-    const unsigned ready = __ballot_sync(FULL, !(done >> lane & 1) && !(inner & ~done));
-    const int      place = __popc(ready & ((1u << lane) - 1));
-    const bool     takes = (ready >> lane & 1) && place < ROWS;
-    const unsigned taken = __ballot_sync(FULL, takes);
-
-    if (takes) turn[k + place] = own;
-    begins |= 1u << k;
-    k += __popc(taken);
-    done |= taken;
-  }
-  return begins;
-}
-
-/*
    The same for several right-hand sides, R of which stand side by side in x. A row has R / 2 lanes, each with
    two right-hand sides, so that they load and publish whole lines, where a lane a row would touch a line for
    each. Entries come to shared memory, as they stand in lanes of rows; outer ones some of each row at a time.
@@ -661,7 +636,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_SOLVE, SYNCILU_BLOCKS_RESIDENT_L
   if (lane < LANES) own.sum[MOST][lane] = {};
   const int      fours = (__popc(r.inner) + FOUR - 1) / FOUR, begin = keep_fours<V, R>(m, d, r, fours, inner, line);
   const Turn<V>  row    = {scale, (unsigned char)lane, (unsigned char)fours, (unsigned short)begin};
-  const unsigned begins = find_order<ROWS>(rows, r.inner, row, own.turn);
+  const unsigned begins = find_order(rows, ROWS, r.inner, row, own.turn);
   if (s.ldb) {
 #pragma unroll
     for (int q = 0; q < R; q += 2) own.sum[lane][q / 2] = {b[q], b[q + 1]};

@@ -150,30 +150,6 @@ __global__ void measure_kernel(SyncILUDeviceBlocks m, int *__restrict__ pieces, 
   if (count > load_stale(&most->pieces)) atomicMax(&most->pieces, count);
 }
 
-/*
-   The order in which the rows of a block are finished, at most so many at a time, none of which depends on
-   another: lower lanes first. Bit k is set if the k-th row of it is the first of its time. A row depends on
-   lower lanes, so that some row can always be finished.
-*/
-__device__ __forceinline__ unsigned find_order(int rows, int most, unsigned inner, const Row &own, Row *row)
-{
-  const int lane = threadIdx.x & 31;
-  unsigned  done = rows < MOST ? FULL << rows : 0, begins = 0;
-
-  for (int k = 0; done != FULL;) {
-    const unsigned ready = __ballot_sync(FULL, !(done >> lane & 1) && !(inner & ~done));
-    const int      place = __popc(ready & ((1u << lane) - 1));
-    const bool     takes = (ready >> lane & 1) && place < most;
-    const unsigned taken = __ballot_sync(FULL, takes);
-
-    if (takes) row[k + place] = own;
-    begins |= 1u << k;
-    k += __popc(taken);
-    done |= taken;
-  }
-  return begins;
-}
-
 __global__ void record_kernel(SyncILUDeviceBlocks m, SyncILUDeviceGathered l, int rows, unsigned char *__restrict__ record)
 {
   const int b = (int)(global_thread() / 32), lane = threadIdx.x & 31;
@@ -296,7 +272,7 @@ __global__ void __launch_bounds__(32 * W) gathered_kernel(SyncILUDeviceGathered 
       for (int k = sub; k < h.rows; k += ROWS) copy_piece_past(at(place_of(k), pair), x + (size_t)(DOWN ? h.first + h.rows - 1 - k : h.first + k) * R);
     }
     for (int k = thread; k < h.sources; k += THREADS) {
-      while (load_acquire(solved + p.source[k]) != s.round) { }
+      while (load_acquire(solved + p.source[k]) != m.round) { }
     }
     __syncthreads(); /* what any thread has waited for is there for all of them */
     for (int k = sub; k < h.needs; k += ROWS) copy_piece_past(at(place_of(NEED + k), pair), x + (size_t)p.need[k] * R);
@@ -351,7 +327,7 @@ __global__ void __launch_bounds__(32 * W) gathered_kernel(SyncILUDeviceGathered 
       }
       __syncthreads(); /* these rows are there for the next ones, and in the end for who announces all */
     }
-    if (!thread) store_release(solved + own.turn, s.round);
+    if (!thread) store_release(solved + own.turn, m.round);
     if (s.out && mine) {
       constexpr int Q   = R / W;
       const int     q0  = thread / 32 * Q;

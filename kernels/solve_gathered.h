@@ -45,7 +45,8 @@ typedef struct {
   const void         *outer, *inner; /* values, as the storage of blocks has them */
   const void         *record;        /* in the order of the solve */
   const int          *begin;         /* piece where each one begins, and the number of pieces */
-  int                *solved;        /* round in which a block was solved for last, for each group of right-hand sides; zero before the first */
+  int                 round;         /* number of this solve, which none of these flags has yet */
+  int                *solved;        /* by group of right-hand sides and block: the last solve that it was solved in */
   SyncILUGatheredMost most;
 } SyncILUDeviceGathered;
 
@@ -59,7 +60,7 @@ extern cudaError_t SyncILUKernelRecordGathered(SyncILUDeviceBlocks, SyncILUDevic
 /* Bytes of shared memory that a block takes with SYNCILU_RHS_LINE right-hand sides. */
 extern int SyncILUKernelGatheredBytes(SyncILUValueType, SyncILUGatheredMost);
 
-/* A triangular solve with a round (see SyncILUDeviceSolve). */
+/* A triangular solve that gathers (see SyncILUDeviceSolve). */
 extern cudaError_t SyncILUKernelSolveGathered(SyncILUValueType, SyncILUDeviceGathered, SyncILUDeviceSolve, cudaStream_t);
 
 #if defined(__cplusplus)

@@ -489,16 +489,14 @@
 #define SYNCILU_ORDER_SHORT 256
 
 /*
-   Blocks of the ordering bmc in a triangular solve: the fewest rows of a block that are worth a warp; the
-   most entries of a row of L or U; how many of them, in other blocks, a lane goes through alone, while those
-   that few rows of a block have beyond that are shared by its warp; and the mean entries of a row from which
-   on a lane waits for eight at a time instead of four: triangles take 0.75 of the time with four, tetrahedra
-   and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of by level 0.37
+   Blocks of the ordering bmc in a triangular solve: the most entries of a row of L or U; how many of them, in
+   other blocks, a lane goes through alone, while those that few rows of a block have beyond that are shared by
+   its warp; and the mean entries of a row from which on a lane waits for eight at a time instead of four:
+   triangles take 0.75 of the time with four, tetrahedra and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of by level 0.37
    of the time (triangles, 7 entries a row of both), 0.17 and 0.23 (the same with one and two levels of fill,
    11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and 72), 0.26 and 0.28 (elasticity, 39, and with one
    level, 93).
 */
-#define SYNCILU_BLOCKS_ROWS    16
 #define SYNCILU_BLOCKS_LONGEST 4096
 #define SYNCILU_BLOCKS_ALONE   64
 #define SYNCILU_BLOCKS_MEAN    5.0
@@ -539,11 +537,11 @@
 #define SYNCILU_BLOCKS_INNER          544
 
 /*
-   Beyond so many bytes of x, the cache, lines that a block needs are gathered, by so many warps; bytes of shared memory
-   that a block takes at most, and what a multiprocessor has. On an H100 16 right-hand sides take 1.63 ms then instead
-   of 1.86 on 3,048,625 rows of tetrahedra, 0.268 instead of 0.349 on 810,000 of triangles; where x fits the cache, 0.199
-   instead of 0.198 on 300,763 of tetrahedra, 0.50 instead of 0.32 on elasticity of 206,763. With one warp a block the
-   first two take 1.66 and 0.268, with four 1.58 and 0.300.
+   Beyond so many bytes of x, the cache, lines that a block needs are gathered, by so many warps; bytes of shared
+   memory that a block takes at most, and what a multiprocessor has. On an H100 16 right-hand sides take 1.63 ms
+   then instead of 1.86 on 3,048,625 rows of tetrahedra, 0.268 instead of 0.349 on 810,000 of triangles; where x
+   fits the cache, 0.199 instead of 0.198 on 300,763 of tetrahedra, 0.50 instead of 0.32 on elasticity of 206,763.
+   With one warp a block the first two take 1.66 and 0.268, with four 1.58 and 0.300.
 */
 #if !defined(SYNCILU_GATHERED_CACHE)
   #define SYNCILU_GATHERED_CACHE 50e6

@@ -556,7 +556,7 @@ typedef struct {
   const int  *bindex; /* the right-hand side of position p stands at bindex[p], NULL: at p */
   /* distance of two right-hand sides; 0: b is the x of the triangular solve before */
   size_t ldb;
-  /* NaN sentinels before, unless there is a round; receives the solution by positions, in blocks of right-hand sides */
+  /* NaN sentinels before, unless it gathers; receives the solution by positions, in blocks of right-hand sides */
   void      *x;
   void      *out; /* NULL, or receives the solution at outindex[p] */
   const int *outindex;
@@ -570,10 +570,9 @@ typedef struct {
   */
   int side;
   /*
-     0, or lines of x are gathered (kernels/solve_gathered.h), positions are rows, and both triangular solves have
-     one x; a number that none had before
+     lines of x are gathered (kernels/solve_gathered.h), positions are rows, and both triangular solves have one x
   */
-  int round;
+  int gathers;
   int throttle; /* a position waits for the one so many before it; 0: it does not */
   /* counter of this solve, zero; and of the other one, which is set to zero */
   unsigned long long *ticket, *reset;

@@ -16,7 +16,7 @@
 */
 #define SYNCILU_BMC_LOCAL 0.5
 
-/* Fewer rows have no kernels of their own on a device. */
+/* The fewest rows of a block that are worth a warp: solves on a device go by rows where blocks are smaller. */
 #define SYNCILU_BMC_LEAST 16
 
 /*

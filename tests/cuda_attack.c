@@ -1109,6 +1109,87 @@ static PetscErrorCode TestRefusals(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Part lines: what solves take that gather lines of right-hand sides is refused piece by piece. They need none of
+   it, and go on without.
+*/
+
+/* A plan that is refused something in its first solves, or nothing; says whether these gather. */
+static PetscErrorCode SolveLines(const Case *c, Refusable kind, int number, const char *what, const PetscScalar *b, PetscScalar *const x[2], PetscBool *gathers)
+{
+  SyncILUSettings settings;
+  SyncILUEngine   e;
+  SyncILUSource   source;
+  Arrays          arrays = {&c->csr, NULL};
+  MatFactorInfo   info;
+  size_t          used, pool;
+  char            view[4096];
+
+  PetscFunctionBegin;
+  SyncILUSettingsInitialize(&settings);
+  settings.backend    = SYNCILU_BACKEND_CUDA;
+  settings.ordering   = SYNCILU_ORDERING_BMC;
+  settings.block_size = 32;
+  PetscCall(ArraysSource(&arrays, &source));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.zeropivot = c->piv.zeropivot;
+  PetscCall(SyncILUEngineCreate(&settings, c->n, &source, NULL, NULL, c->fill, &e));
+  PetscCall(SyncILUEngineFactor(e, &source, &info));
+  refused    = PETSC_FALSE;
+  left[kind] = number;
+  for (int trans = 0; trans < 2; trans++)
+    TWICE(SyncILUEngineSolve(e, trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, SYNCILU_RHS_LINE, b, c->n, x[trans], c->n, PETSC_MEMTYPE_HOST), what);
+  left[kind] = -1;
+  PetscCall(EngineView(e, view, sizeof(view)));
+  *gathers = CheckViewSays(view, "right-hand sides", "gathered");
+  PetscCall(SyncILUEngineDestroy(&e));
+  PetscCall(SyncILUCUDAMemory(&used, &pool));
+  CHECK(used == 0, "%s: %zu bytes are left behind", what, used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestLines(PetscRandom rand)
+{
+  const PetscInt n = (PetscInt)(1.25 * SYNCILU_GATHERED_CACHE / (SYNCILU_RHS_LINE * sizeof(double))), all = SYNCILU_RHS_LINE * n;
+  Mat            A;
+  Case           c;
+  PetscScalar   *b, *x[2], *want[2];
+  PetscBool      gathers;
+
+  PetscFunctionBegin;
+  Watch("the reference's factor of triangles");
+  PetscCall(GenerateMatrix("triangles", n, rand, &A));
+  PetscCall(CaseCreate(A, MATORDERINGNATURAL, 0, 0.0, rand, &c));
+  PetscCall(PetscMalloc5(all, &b, all, &x[0], all, &x[1], all, &want[0], all, &want[1]));
+  for (PetscInt i = 0; i < all; i++) PetscCall(PetscRandomGetValue(rand, b + i));
+  PetscCall(SolveLines(&c, ALLOCATION, -1, "gathered lines", b, want, &gathers));
+  CHECK(gathers, "lines are not gathered, though nothing is refused");
+  for (Refusable k = ALLOCATION; k < PINNED; k++) {
+    int lives = 0, plain = 0;
+
+    for (;; lives++) {
+      char what[96];
+
+      PetscCall(PetscSNPrintf(what, sizeof(what), "gathered lines, without %s %d of the first solves", refusables[k], lives));
+      Watch("%s", what);
+      PetscCall(SolveLines(&c, k, lives, what, b, x, &gathers));
+      if (!gathers) plain++;
+      for (PetscInt r = 0; r < 2 * SYNCILU_RHS_LINE; r++) {
+        const PetscInt at = r / 2 * n, i = SolutionFirstDifference(n, x[r % 2] + at, want[r % 2] + at, 1e-12);
+
+        CHECK(i == n, "%s: row %" PetscInt_FMT " of right-hand side %" PetscInt_FMT "%s differs", what, i, r / 2, r % 2 ? ", transposed," : "");
+      }
+      if (!refused || check_failures > 20) break;
+    }
+    CHECK(gathers && plain > 5, "without one of %d calls each, lines are not gathered in %d cases", lives, plain);
+    printf("  without each of %d calls, %s: %d times without gathered lines\n", lives, refusables[k], plain);
+  }
+  PetscCall(PetscFree5(b, x[0], x[1], want[0], want[1]));
+  PetscCall(CaseDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const struct {
   const char *name, *what;
   unsigned    seconds; /* of the watch over each of its steps */
@@ -1123,6 +1204,7 @@ static const struct {
   {"rows",     "rows at the borders of shared memory and lists",          20,  PETSC_FALSE, TestRowLengths       },
   {"long",     "rows and columns as long as the matrix",                  60,  PETSC_FALSE, TestLong             },
   {"refusals", "each allocation, launch and pinned buffer refused once",  30,  PETSC_FALSE, TestRefusals         },
+  {"lines",    "what solves take that gather lines, refused once",        30,  PETSC_FALSE, TestLines            },
   {"limits",   "as many rows and entries as indices of 32 bits can name", 240, PETSC_TRUE,  TestLimits           }
 };
 

@@ -183,20 +183,30 @@ static PetscErrorCode TestBMC(const Rows *m, PetscInt size, PetscBool along, Syn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of several unknowns, whose blocks may be smaller than they could be. */
+/* Points of several unknowns, whose blocks may be smaller than they could be, and are in some cases. */
 static PetscErrorCode TestAligned(PetscRandom rand)
 {
   const char *const patterns[] = {"elasticity_morton:8x8x8", "5pt_dof3_morton:16x16", "5pt_dof3:40x10", "elasticity_random:6x6x6", "7pt_dof40_morton:4x4x4"};
+  const PetscInt    sizes[]    = {32, 17, 100};
   const SyncILUFill none       = {0, 0};
+  int               aligned    = 0;
 
   PetscFunctionBegin;
   for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(patterns); p++) {
     Rows m;
 
     PetscCall(RowsCreate(patterns[p], 0, rand, PETSC_FALSE, &m));
-    for (int s = 0; s < 6; s++) PetscCall(TestBMC(&m, s < 2 ? 32 : s < 4 ? 17 : 100, (PetscBool)(s & 1), none));
+    for (int s = 0; s < 6; s++) {
+      SyncILUBMC o;
+
+      PetscCall(TestBMC(&m, sizes[s / 2], (PetscBool)(s & 1), none));
+      PetscCall(SyncILUBMCCreate(m.csr.n, m.csr.i, m.csr.j, sizes[s / 2], (PetscBool)(s & 1), &o));
+      if (o.size < sizes[s / 2]) aligned++;
+      PetscCall(SyncILUBMCDestroy(&o));
+    }
     PetscCall(RowsDestroy(&m));
   }
+  CHECK(aligned > 5, "blocks are smaller than they could be in %d cases alone", aligned);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,9 +312,32 @@ static PetscErrorCode ChangeValues(const SyncILUCSR *csr, PetscInt zeros, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Right-hand sides and solutions on the device, with other distances than rows: the same bits as on the host. */
+static PetscErrorCode TestApart(SyncILUEngine e, PetscInt n, PetscInt nrhs, const PetscScalar *b, PetscScalar *want, PetscScalar *x, const char *what)
+{
+  const size_t ldb = (size_t)n + 3, ldx = (size_t)n + 7;
+  PetscScalar *device[2];
+  PetscBool    same;
+
+  PetscFunctionBegin;
+  PetscCall(SyncILUEngineSolve(e, SYNCILU_NOTRANS, nrhs, b, n, want, n, PETSC_MEMTYPE_HOST));
+  CallCUDA(cudaMalloc((void **)&device[0], ldb * (size_t)nrhs * sizeof(PetscScalar)));
+  CallCUDA(cudaMalloc((void **)&device[1], ldx * (size_t)nrhs * sizeof(PetscScalar)));
+  for (size_t r = 0; r < (size_t)nrhs; r++)
+    CallCUDA(cudaMemcpy(device[0] + r * ldb, b + r * (size_t)n, (size_t)n * sizeof(PetscScalar), cudaMemcpyHostToDevice));
+  PetscCall(SyncILUEngineSolve(e, SYNCILU_NOTRANS, nrhs, device[0], (PetscInt)ldb, device[1], (PetscInt)ldx, PETSC_MEMTYPE_CUDA));
+  CallCUDA(cudaDeviceSynchronize());
+  for (size_t r = 0; r < (size_t)nrhs; r++)
+    CallCUDA(cudaMemcpy(x + r * (size_t)n, device[1] + r * ldx, (size_t)n * sizeof(PetscScalar), cudaMemcpyDeviceToHost));
+  for (int k = 0; k < 2; k++) CallCUDA(cudaFree(device[k]));
+  PetscCall(PetscArraycmp(x, want, nrhs * n, &same));
+  CHECK(same, "%s: on the device, %d right-hand sides have other bits than on the host", what, (int)nrhs);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Solutions with blocks of so many rows, against the host's in the same ordering, and the same again, and of most
-   right-hand sides with other values; counts the cases by block, and those of them that gathered lines.
+   right-hand sides with other values; counts the cases by block, and those of large ones that gathered lines.
 */
 static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, PetscInt levels, PetscBool large, PetscRandom rand, PetscInt *blocks,
                                 PetscInt *gathered)
@@ -372,7 +405,10 @@ static PetscErrorCode TestSolve(const char *pattern, PetscInt n, PetscInt size, 
     }
   }
   PetscCall(EngineView(e[1], view, sizeof(view)));
-  *gathered += CheckViewSays(view, "right-hand sides", "gathered");
+  if (large) {
+    *gathered += CheckViewSays(view, "right-hand sides", "gathered");
+    PetscCall(TestApart(e[1], n, some[1], b, x[1], x[2], what));
+  }
   for (int k = 0; k < 2; k++) PetscCall(SyncILUEngineDestroy(&e[k]));
   PetscCall(PetscFree4(b, x[0], x[1], x[2]));
   PetscCall(PetscFree(a));
@@ -399,14 +435,14 @@ static PetscErrorCode TestSolves(PetscRandom rand)
   const char *const patterns[] = {"5pt",      "7pt_random", "15pt",   "15pt_rcm",    "27pt",      "elasticity", "triangles",  "random",
                                   "powerlaw", "arrow",      "blocks", "tridiagonal", "random200", "denserow",   "densecolumn"};
   const PetscInt    n          = small ? 400 : 20000;
-  PetscInt          blocks = 0, gathered = 0;
+  PetscInt          blocks     = 0;
 
   PetscFunctionBegin;
   for (int p = 0; p < 15; p++) { /* a column of the last one is a long row of a transpose */
     for (PetscInt levels = 0; levels < 2; levels++) {
       if (levels && (p == 8 || p == 9 || p == 12)) continue; /* dense rows fill up */
       for (PetscInt size = small && p == 12 ? 32 : 5; size <= 32; size += 9)
-        PetscCall(TestSolve(patterns[p], p % 3 ? n : n - 70, size, levels, PETSC_FALSE, rand, &blocks, &gathered));
+        PetscCall(TestSolve(patterns[p], p % 3 ? n : n - 70, size, levels, PETSC_FALSE, rand, &blocks, NULL));
     }
   }
   CHECK(blocks > 30, "blocks in %" PetscInt_FMT " cases alone", blocks);

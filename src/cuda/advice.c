@@ -31,7 +31,7 @@ static double ChainTime(const Plan *plan, const Triangle *L, const Triangle *U)
 
     if (t[k]->order.lines) time += StencilTime(plan->stencil);
     else if (t[k]->order.points) time += StencilTime(plan->inodes->stencil);
-    else if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->settings->block_size * SYNCILU_STEP);
+    else if (t[k]->order.blocks) time += levels * (SYNCILU_HOP + (double)plan->block_size * SYNCILU_STEP);
     else if (plan->tiled) time += levels * TileTime(&plan->tiling);
     else time += levels * hop;
   }

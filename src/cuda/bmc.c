@@ -392,10 +392,10 @@ PetscErrorCode PlanOrderBMC(Plan *plan, SyncILUDeviceGraph g, int nnz, PetscInt 
   }
   PlanCall(Permute(plan, &b));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  blocks->size    = b.size < most ? b.size : size;
-  blocks->matched = b.matched;
-  blocks->blocks  = b.blocks;
-  blocks->colors  = plan->colors;
-  blocks->along   = b.along;
+  plan->block_size = blocks->size = b.size < most ? b.size : size;
+  blocks->matched                 = b.matched;
+  blocks->blocks                  = b.blocks;
+  blocks->colors                  = plan->colors;
+  blocks->along                   = b.along;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -393,18 +393,41 @@ static PetscBool Gathers(const CUDA *d, const Triangle *first, const Triangle *s
   return (PetscBool)(first->gathers && second->gathers && PastCache(d, Side(first, second, nrhs)));
 }
 
+/*
+   Sees to it that both triangles gather lines of right-hand sides, or neither does: they have one x then. Without
+   the memory for it they solve as they did.
+*/
+static PetscErrorCode Gather(Plan *plan, Triangle *first, Triangle *second)
+{
+  Triangle *const  both[] = {first, second};
+  const int        mark = plan->scratch.n, kept[] = {first->memory.n, second->memory.n};
+  const PetscInt64 taken = first->memory.bytes + second->memory.bytes;
+
+  PetscFunctionBegin;
+  first->asked = PETSC_TRUE;
+  for (int k = 0; k < 2 && !plan->unfit[0] && (!k || first->gathers); k++) {
+    if (both[k]->ops->gather) PetscCall((*both[k]->ops->gather)(both[k]));
+  }
+  if (plan->unfit[0]) PetscCall(PetscInfo(NULL, "Lines of right-hand sides are not gathered: %s\n", plan->unfit));
+  plan->unfit[0] = 0;
+  for (int k = 0; k < 2 && !(first->gathers && second->gathers); k++) {
+    both[k]->gathers = PETSC_FALSE;
+    PetscCall(PlanRelease(plan, &both[k]->memory, kept[k]));
+  }
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  plan->taken += first->memory.bytes + second->memory.bytes - taken;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Room for x of so many right-hand sides of a launch. */
 static PetscErrorCode MakeRooms(CUDA *d, Triangle *first, Triangle *second, int nrhs)
 {
-  const Plan  *plan = &d->plan;
+  Plan        *plan = &d->plan;
   const int    side = Side(first, second, nrhs), group = nrhs == 1 ? 1 : PetscMax(side, SYNCILU_RHS_BLOCK);
   const size_t want = (size_t)((nrhs + group - 1) / group * group);
 
   PetscFunctionBegin;
-  if (PastCache(d, side) && first->ops->gather && second->ops->gather) {
-    PlanCall((*first->ops->gather)(first));
-    PlanCall((*second->ops->gather)(second));
-  }
+  if (PastCache(d, side) && !first->asked) PetscCall(Gather(plan, first, second));
   if (Gathers(d, first, second, nrhs)) PetscCall(MakeRoomToGather(d, (size_t)plan->pattern.n * want));
   else PetscCall(MakeRoom(d, Room(d) * want));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -422,7 +445,7 @@ static PetscErrorCode SolveBlock(CUDA *d, const Triangle *first, const Triangle 
 
   PetscFunctionBegin;
   if (Gathers(d, first, second, nrhs)) {
-    one.round = two.round = ++d->gathered.round;
+    one.gathers = two.gathers = 1;
     one.x = two.x = d->gathered.x;
     two.b         = d->gathered.x;
     one.next = two.next = NULL;

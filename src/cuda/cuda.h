@@ -24,9 +24,8 @@ typedef struct {
   size_t       xsize; /* numbers of each */
   DeviceMemory xmemory;
   struct {
-    double      *x; /* of both triangular solves where lines of it are gathered (SyncILUDeviceSolve.round) */
+    double      *x; /* of both triangular solves where lines of it are gathered (kernels/solve_gathered.h) */
     size_t       size;
-    int          round; /* the last one */
     DeviceMemory memory;
   } gathered;
   double      *stage; /* right-hand sides of the host, which their solutions take the place of */

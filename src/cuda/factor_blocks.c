@@ -203,7 +203,6 @@ static PetscErrorCode Place(Factorization *f, SyncILUDevicePattern p, const Work
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)w->most.waited * sizeof(int), &wait));
   PlanCall(PlanAlloc(plan, &f->memory, n * sizeof(int), &l->done));
   PlanCall(PlanAlloc(plan, &plan->scratch, n * sizeof(int), &count));
-  CallCUDA(cudaMemsetAsync(l->done, 0, n * sizeof(int), plan->stream));
   PlanLaunch(SyncILUKernelPlaceUpdates(l->L, w->most, l->warps, l->turns, w->begin, w->found, w->ends, w->units, update, source, turn, count, plan->stream));
   PlanLaunch(
     SyncILUKernelDescribeBlocks(p, l->L, l->U, w->units, count, w->outside, w->where, w->needs, w->waits, w->from, block, outside, wait, list, plan->stream));
@@ -289,7 +288,9 @@ static PetscErrorCode Factor_Blocks(Factorization *f, const SyncILUDeviceValues 
   d.ticket  = plan->ticket + 2;
   d.piv     = *piv;
   d.status  = status;
-  l.time    = ++own->times;
+  if (own->times == INT_MAX) own->times = 0;
+  if (!own->times) CallCUDA(cudaMemsetAsync(l.done, 0, (size_t)l.L.blocks * sizeof(int), plan->stream));
+  l.time = ++own->times;
   PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, d.ticket, 0, NULL, 0, NULL, plan->stream));
   PlanLaunch(SyncILUKernelFactorBlocks(plan->type, d, l, plan->stream));
   factor->inverse = l.inverse;

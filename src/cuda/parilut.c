@@ -362,8 +362,9 @@ static PetscErrorCode TakeRows(Plan *plan, const Plan *before, const DeviceRows 
   if (before->col == before->row) plan->col = plan->row;
   else PlanCall(CopyIndices(plan, before->col, n, &plan->col));
   if (before->block) PlanCall(CopyIndices(plan, before->block, (size_t)before->blocks + 1, &plan->block));
-  plan->blocks = before->blocks;
-  plan->colors = before->colors;
+  plan->blocks     = before->blocks;
+  plan->block_size = before->block_size;
+  plan->colors     = before->colors;
   PlanCall(PlanAllocCopied(plan, (size_t)rows->nnz * sizeof(int), &plan->map));
   PlanCall(PlanCountPattern(plan, plan->columns));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,7 +37,7 @@ typedef struct {
   /* values of a new factorization that are not there yet */
   PetscErrorCode (*update)(Triangle *, const Factor *);
   PetscErrorCode (*solve)(const Triangle *, const SyncILUDeviceSolve *); /* asynchronous, allocates nothing */
-  PetscErrorCode (*gather)(Triangle *);                                  /* see Triangle.gathers; NULL: it never does */
+  PetscErrorCode (*gather)(Triangle *);                                  /* may set Triangle.gathers; NULL: it never does */
   PetscErrorCode (*view)(const Triangle *, PetscViewer);                 /* NULL: its order says all */
   PetscBool plain;                                                       /* its kernels know nothing of Eisenstat's trick */
   /*
@@ -67,7 +67,8 @@ struct _Triangle {
   int                  *wbegin;            /* where they begin */
   size_t                room;              /* numbers of x that a right-hand side takes; 0: a number a row */
   PetscBool             lines;             /* takes SyncILURHSSide() right-hand sides side by side in x */
-  PetscBool             gathers;           /* likewise where x is too large for the cache (SyncILUDeviceSolve.round); gather() sees to it */
+  PetscBool             gathers;           /* likewise where x is too large for the cache (kernels/solve_gathered.h) */
+  PetscBool             asked;             /* whether it gathers, for which memory is taken then */
   PetscInt              generation;
   DeviceMemory          memory;
   void                 *data; /* the strategy's */

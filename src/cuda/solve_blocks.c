@@ -3,6 +3,7 @@
    kernels/solve_blocks.h. x is by rows. The strategy has no option value: where it fits, it is what auto does.
 */
 #include "solve.h"
+#include "../bmc.h"
 #include "../../kernels/order.h"
 #include "../../kernels/solve_blocks.h"
 #include "../../kernels/solve_gathered.h"
@@ -10,21 +11,19 @@
 typedef struct {
   SyncILUDeviceBlocks   m;           /* comes first: see BlocksCreate() */
   int                   many, longs; /* see SyncILUKernelSolveBlocks() */
-  SyncILUDeviceGathered gathered;    /* once Gather_Blocks() has been called, which was asked then */
-  PetscBool             asked;
+  SyncILUDeviceGathered gathered;    /* where the triangle gathers */
 } Blocks;
 
 PETSC_INTERN const SolveOps SyncILUSolveBlocksOps, SyncILUSolveEllOps;
 
 static PetscErrorCode Fits_Blocks(Plan *plan, Part part, char why[], size_t len)
 {
-  const int      longest = plan->counts.longest[part == PART_U];
-  const PetscInt size    = plan->settings->block_size;
+  const int longest = plan->counts.longest[part == PART_U];
 
   PetscFunctionBegin;
   if (!plan->block) PetscCall(PetscStrncpy(why, "is for the blocks of -pc_factor_mat_ordering_type bmc, where it is made on the device", len));
-  else if (size > SYNCILU_BLOCKS_MOST || size < SYNCILU_BLOCKS_ROWS)
-    PetscCall(PetscSNPrintf(why, len, "is for blocks of %d to %d rows, not %" PetscInt_FMT, SYNCILU_BLOCKS_ROWS, SYNCILU_BLOCKS_MOST, size));
+  else if (plan->block_size > SYNCILU_BLOCKS_MOST || plan->block_size < SYNCILU_BMC_LEAST)
+    PetscCall(PetscSNPrintf(why, len, "is for blocks of %d to %d rows, not %" PetscInt_FMT, SYNCILU_BMC_LEAST, SYNCILU_BLOCKS_MOST, plan->block_size));
   else if (longest > SYNCILU_BLOCKS_LONGEST)
     PetscCall(PetscSNPrintf(why, len, "a row has %d entries, more than the %d of a warp", longest, SYNCILU_BLOCKS_LONGEST));
   else if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size)
@@ -96,11 +95,11 @@ PetscErrorCode BlocksCreate(Triangle *t, const int *begin, int blocks, SyncILUDe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collects the columns that each block needs, if they fit shared memory. */
-static PetscErrorCode Collect(Triangle *t, SyncILUDeviceBlocks *m)
+/* Collects the columns that each block needs, if they fit shared memory; the caller releases scratch. */
+static PetscErrorCode Collect(Triangle *t, DeviceMemory *memory, SyncILUDeviceBlocks *m)
 {
   Plan             *plan = t->plan;
-  const int         mark = plan->scratch.n, kept = t->memory.n;
+  const int         kept = memory->n;
   const size_t      n = (size_t)m->blocks, bytes = (size_t)((char *)m->inner - (char *)m->outer);
   const int         outers = (int)(bytes / plan->size);
   int              *list, *needs, *needed, total;
@@ -108,8 +107,8 @@ static PetscErrorCode Collect(Triangle *t, SyncILUDeviceBlocks *m)
   SyncILUBlocksMost most, *device;
 
   PetscFunctionBegin;
-  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)outers + SYNCILU_BLOCKS_PIECE) * sizeof(*need), &need));
-  PlanCall(PlanAlloc(plan, &t->memory, (n + 1) * sizeof(int), &needs));
+  PlanCall(PlanAlloc(plan, memory, ((size_t)outers + SYNCILU_BLOCKS_PIECE) * sizeof(*need), &need));
+  PlanCall(PlanAlloc(plan, memory, (n + 1) * sizeof(int), &needs));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)outers * sizeof(int), &list));
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(most), &device));
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(most), plan->stream));
@@ -117,16 +116,15 @@ static PetscErrorCode Collect(Triangle *t, SyncILUDeviceBlocks *m)
   PlanLaunch(SyncILUKernelCollectColumns(*m, outers, t->rows.entries - outers, list, needs, need, device, plan->stream));
   PlanCall(PlanOffsets(plan, m->blocks, needs, &total));
   PetscCall(DeviceReadBack(plan->stream, &most, device, sizeof(most)));
-  if (most.needs > SYNCILU_BLOCKS_NEEDS) PetscCall(PlanRelease(plan, &t->memory, kept));
+  if (most.needs > SYNCILU_BLOCKS_NEEDS) PetscCall(PlanRelease(plan, memory, kept));
   else {
-    PlanCall(PlanAlloc(plan, &t->memory, (size_t)total * sizeof(int), &needed));
+    PlanCall(PlanAlloc(plan, memory, (size_t)total * sizeof(int), &needed));
     PlanLaunch(SyncILUKernelJoinColumns(*m, list, needs, needed, plan->stream));
     m->most   = most;
     m->need   = need;
     m->needs  = needs;
     m->needed = needed;
   }
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +132,7 @@ static PetscErrorCode Collect(Triangle *t, SyncILUDeviceBlocks *m)
 static PetscErrorCode Create_Blocks(Triangle *t)
 {
   Plan     *plan = t->plan;
-  const int n    = plan->pattern.n;
+  const int n = plan->pattern.n, mark = plan->scratch.n;
   Blocks   *b;
 
   PetscFunctionBegin;
@@ -146,7 +144,8 @@ static PetscErrorCode Create_Blocks(Triangle *t)
   PetscCall(PetscNew(&b));
   t->data = b;
   PlanCall(BlocksCreate(t, plan->block, plan->blocks, &b->m));
-  if (n >= SYNCILU_BLOCKS_COLLECTED) PlanCall(Collect(t, &b->m));
+  if (n >= SYNCILU_BLOCKS_COLLECTED) PlanCall(Collect(t, &t->memory, &b->m));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   b->longs            = t->rows.longest > SYNCILU_BLOCKS_ALONE;
   t->lines            = (PetscBool)(!b->longs && b->m.padded <= SYNCILU_BLOCKS_INNER);
   b->many             = t->rows.entries > SYNCILU_BLOCKS_MEAN * n;
@@ -179,60 +178,65 @@ PetscErrorCode BlocksUpdate(Triangle *t, const Factor *factor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   What solves need that gather lines of x: a record for each block, and flags. Where blocks need too many lines, they
-   are not gathered.
-*/
+/* A flag a block and group of right-hand sides; groups of half a line are the most there can be. */
+static size_t FlagsBytes(int blocks)
+{
+  return (size_t)blocks * (SYNCILU_RHS_MAX / (SYNCILU_RHS_LINE / 2)) * sizeof(int);
+}
+
+/* What solves need that gather lines of x: a record for each block, and flags; nothing if blocks need too many lines. */
 static PetscErrorCode Gather_Blocks(Triangle *t)
 {
-  Plan                  *plan  = t->plan;
-  Blocks                *b     = (Blocks *)t->data;
-  SyncILUDeviceBlocks    m     = b->m;
-  SyncILUDeviceGathered *g     = &b->gathered;
-  const PetscInt64       taken = t->memory.bytes;
-  const int              kept = t->memory.n, mark = plan->scratch.n;
-  const size_t           n = (size_t)m.blocks, flags = n * (SYNCILU_RHS_MAX / (SYNCILU_RHS_LINE / 2)) * sizeof(int);
-  int                   *begin, pieces;
-  SyncILUGatheredMost   *most;
-  void                  *record;
+  Plan                 *plan = t->plan;
+  Blocks               *b    = (Blocks *)t->data;
+  SyncILUDeviceBlocks   m    = b->m;
+  SyncILUDeviceGathered g    = {.n = m.n, .blocks = m.blocks, .down = m.down, .outer = m.outer, .inner = m.inner};
+  const int             mark = plan->scratch.n;
+  int                  *begin, pieces;
+  SyncILUGatheredMost  *most;
+  void                 *record;
 
   PetscFunctionBegin;
-  if (b->asked) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!m.needed) PlanCall(Collect(t, &m));
-  if (m.needed) {
-    *g = (SyncILUDeviceGathered){.n = m.n, .blocks = m.blocks, .down = m.down, .outer = m.outer, .inner = m.inner};
-    PlanCall(PlanAlloc(plan, &t->memory, (n + 1) * sizeof(int), &begin));
-    PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
-    CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
-    PlanLaunch(SyncILUKernelMeasureGathered(m, begin, most, plan->stream));
-    PlanCall(PlanOffsets(plan, m.blocks, begin, &pieces));
-    PetscCall(DeviceReadBack(plan->stream, &g->most, most, sizeof(*most)));
-    PetscCall(PlanRelease(plan, &plan->scratch, mark));
-    g->begin = begin;
-  }
-  b->asked = PETSC_TRUE;
-  if (!m.needed || SyncILUKernelGatheredBytes(plan->type, g->most) > SYNCILU_GATHERED_SHARED) {
-    PetscCall(PlanRelease(plan, &t->memory, kept));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (!m.needed) PlanCall(Collect(t, &plan->scratch, &m));
+  if (!m.needed) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &t->memory, ((size_t)m.blocks + 1) * sizeof(int), &begin));
+  PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*most), &most));
+  CallCUDA(cudaMemsetAsync(most, 0, sizeof(*most), plan->stream));
+  PlanLaunch(SyncILUKernelMeasureGathered(m, begin, most, plan->stream));
+  PlanCall(PlanOffsets(plan, m.blocks, begin, &pieces));
+  PetscCall(DeviceReadBack(plan->stream, &g.most, most, sizeof(*most)));
+  if (SyncILUKernelGatheredBytes(plan->type, g.most) > SYNCILU_GATHERED_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)pieces * SYNCILU_GATHERED_PIECE, &record));
-  PlanCall(PlanAlloc(plan, &t->memory, flags, &g->solved));
-  PlanLaunch(SyncILUKernelRecordGathered(m, *g, record, plan->stream));
-  CallCUDA(cudaMemsetAsync(g->solved, 0, flags, plan->stream));
-  g->record  = record;
-  t->gathers = PETSC_TRUE;
-  plan->taken += t->memory.bytes - taken;
+  PlanCall(PlanAlloc(plan, &t->memory, FlagsBytes(m.blocks), &g.solved));
+  g.begin = begin;
+  PlanLaunch(SyncILUKernelRecordGathered(m, g, record, plan->stream));
+  g.record    = record;
+  b->gathered = g;
+  t->gathers  = PETSC_TRUE;
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Flags of a solve with gathered lines are told from those of earlier ones by the number of the solve. */
+static PetscErrorCode Number(SyncILUDeviceGathered *g, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (g->round == INT_MAX) g->round = 0;
+  if (!g->round) CallCUDA(cudaMemsetAsync(g->solved, 0, FlagsBytes(g->blocks), stream));
+  g->round++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *s)
 {
-  Plan         *plan = t->plan;
-  const Blocks *b    = (const Blocks *)t->data;
+  Plan   *plan = t->plan;
+  Blocks *b    = (Blocks *)t->data;
 
   PetscFunctionBegin;
-  if (s->round) PlanLaunch(SyncILUKernelSolveGathered(plan->type, b->gathered, *s, plan->stream));
-  else PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, b->longs, *s, plan->stream));
+  if (s->gathers) {
+    PetscCall(Number(&b->gathered, plan->stream));
+    PlanLaunch(SyncILUKernelSolveGathered(plan->type, b->gathered, *s, plan->stream));
+  } else PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, b->longs, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,7 +263,7 @@ static PetscErrorCode View_Blocks(const Triangle *t, PetscViewer viewer)
   PetscFunctionBegin;
   if (t->gathers) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "right-hand sides: gathered where they are beyond the cache, %s at most %d lines a block\n",
-                                     t->part == PART_L || t->part == PART_LT ? "L" : "U", ((Blocks *)t->data)->gathered.most.needs));
+                                     t->part == PART_L ? "L" : "U", ((Blocks *)t->data)->gathered.most.needs));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

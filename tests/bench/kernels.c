@@ -10,6 +10,7 @@ Each time stands beside its bound, each result is checked.\n\
                       this option each strategy once and each order once\n\
   -analysis s         of the strategies that name none\n\
   -ordering natural|bmc, -levels n  of the factor; others than natural and 0 without cuSPARSE\n\
+  -mat_ordering_bmc_size n, -mat_ordering_bmc_along_numbering  of bmc\n\
   -repeat n           repetitions, of which the median is shown\n\
   -limit s            seconds that the repetitions of one time may take before they become fewer, three at least; one beyond ten times that\n\
   -vector_size n      lanes a row, 0: the library chooses\n\
@@ -148,6 +149,9 @@ static PetscErrorCode AddStrategy(Bench *bench, const char *text, PetscInt vecto
   if (strcmp(bench->ordering, MATORDERINGNATURAL)) {
     s->settings.ordering   = SYNCILU_ORDERING_BMC;
     s->settings.block_size = SYNCILU_BMC_SIZE;
+    /* as the ordering that the reference gets, which reads them too */
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-mat_ordering_bmc_size", &s->settings.block_size, NULL));
+    PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_ordering_bmc_along_numbering", &s->settings.block_along, NULL));
   }
   PetscCall(PetscStrcmp(text, "auto", &automatic));
   if (automatic) PetscFunctionReturn(PETSC_SUCCESS);
