@@ -537,18 +537,25 @@
 #define SYNCILU_BLOCKS_INNER          544
 
 /*
-   Beyond so many bytes of x, the cache, lines that a block needs are gathered, by so many warps; bytes of shared
-   memory that a block takes at most, and what a multiprocessor has. On an H100 16 right-hand sides take 1.63 ms
-   then instead of 1.86 on 3,048,625 rows of tetrahedra, 0.268 instead of 0.349 on 810,000 of triangles; where x
-   fits the cache, 0.199 instead of 0.198 on 300,763 of tetrahedra, 0.50 instead of 0.32 on elasticity of 206,763.
-   With one warp a block the first two take 1.66 and 0.268, with four 1.58 and 0.300.
+   Beyond so many bytes of x, the cache, lines that a block needs are gathered: at most so many at a time; bytes of
+   shared memory that a block takes at most, and what a multiprocessor has; and warps of a multiprocessor, which have
+   the registers for four lines at a time. It is the blocks at work at a time that count. On an H200 16 right-hand
+   sides take 1.26 ms on 3,048,625 rows of tetrahedra, 1.36 with all lines of a block at once (116 at most, 42 in the
+   mean), 1.28 and 1.26 with 40 and 80 at a time, 1.31 with one warp a block; 0.221 on 810,000 rows of triangles,
+   0.256 with two warps a block. Where x fits the cache gathering gains nothing: on an H100 0.199 instead of 0.198 on
+   300,763 rows of tetrahedra, and 0.50 instead of 0.32 on elasticity of 206,763.
 */
 #if !defined(SYNCILU_GATHERED_CACHE)
   #define SYNCILU_GATHERED_CACHE 50e6
 #endif
-#define SYNCILU_GATHERED_WARPS          2
-#define SYNCILU_GATHERED_SHARED         56000
-#define SYNCILU_GATHERED_MULTIPROCESSOR (228 << 10)
+#if !defined(SYNCILU_GATHERED_LINES)
+  #define SYNCILU_GATHERED_LINES 56
+#endif
+#if !defined(SYNCILU_GATHERED_MULTIPROCESSOR)
+  #define SYNCILU_GATHERED_MULTIPROCESSOR (228 << 10)
+#endif
+#define SYNCILU_GATHERED_SHARED   56000
+#define SYNCILU_GATHERED_RESIDENT 24
 
 /*
    Jacobi sweeps: entries of a lane that are loaded at the same time; and how many more entries than all others

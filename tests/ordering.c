@@ -358,9 +358,9 @@ static PetscErrorCode TestFactorizations(void)
 
 /*
    Iterations on meshes in the ordering bmc, over those in the order of the mesh at the same levels of fill: what was
-   found (1.2 at most), and about a tenth more. With half of the relaxation, of
-   which 0.83 to 1.17 times those in the order of the mesh were found, CG and GMRES may take 1.25 times, BiCGStab 1.4.
-   With colors along the numbering all may take 1.25 times.
+   found (1.2 at most), and about a tenth more. With half of the relaxation, of which 0.83 to 1.17 times those in the
+   order of the mesh were found, CG and GMRES may take 1.25 times, BiCGStab 1.4. With colors along the numbering all
+   may take 1.25 times.
 */
 static PetscErrorCode TestMeshes(void)
 {

@@ -184,7 +184,7 @@ static size_t FlagsBytes(int blocks)
   return (size_t)blocks * (SYNCILU_RHS_MAX / (SYNCILU_RHS_LINE / 2)) * sizeof(int);
 }
 
-/* What solves need that gather lines of x: a record for each block, and flags; nothing if blocks need too many lines. */
+/* What solves need that gather lines of x: records of blocks, and flags. Nothing, if these need too much memory. */
 static PetscErrorCode Gather_Blocks(Triangle *t)
 {
   Plan                 *plan = t->plan;
@@ -209,6 +209,7 @@ static PetscErrorCode Gather_Blocks(Triangle *t)
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)pieces * SYNCILU_GATHERED_PIECE, &record));
   PlanCall(PlanAlloc(plan, &t->memory, FlagsBytes(m.blocks), &g.solved));
   g.begin = begin;
+  g.warps = SyncILUKernelGatheredWarps(plan->type, g.most);
   PlanLaunch(SyncILUKernelRecordGathered(m, g, record, plan->stream));
   g.record    = record;
   b->gathered = g;
