@@ -219,10 +219,10 @@ __device__ __forceinline__ void finish_copied_rows(const SyncILUBlockRow &r, con
 }
 
 /*
-   The order in which the rows of a block are finished, at most so many at a time, none of which depends on
-   another: lower lanes first. Lanes give what they know of their own row, which comes where that order has it.
-   Bit k of the result is set if the k-th row of it is the first of its time. A row depends on lower lanes, so
-   that some row can always be finished.
+   The order in which the rows of a block are finished: in sets of at most so many, none of which depends on
+   another, lower lanes first. Lanes give what they know of their own row, which comes where that order has it.
+   Bit k of the result is set if a set begins with the k-th row. A row depends on lower lanes, so that some row
+   can always be finished.
 */
 template <typename T>
 __device__ __forceinline__ unsigned find_order(int rows, int most, unsigned inner, const T &own, T *to)

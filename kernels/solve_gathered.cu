@@ -8,10 +8,10 @@
    A flag is the number of the solve, so that nothing is to be reset, and the solution of the second triangle may
    come in the place of its right-hand side.
 
-   A block takes as long as its copies and its chain of rows, so that it counts how many blocks are at work at a
-   time, for which shared memory has room. Blocks that need many more lines than others are solved for in parts,
-   lest all have that much room. And everything that the pattern alone decides is written down once, in records
-   that are in shared memory before the block's turn comes.
+   A block takes as long as its copies and its chain of rows, so what matters is how many blocks are at work at a
+   time. That is for shared memory to say. Since all blocks get as much of it as the largest one, those that need
+   many lines are solved for in parts. And everything that the pattern alone decides is written down once, in
+   records that are in shared memory before the block's turn comes.
 */
 #include "solve_gathered.h"
 #include "async.cuh"
@@ -30,6 +30,9 @@ typedef SyncILUGatheredRow  Row;
 constexpr int FOUR = SYNCILU_BLOCKS_FOUR, NEED = SYNCILU_GATHERED_NEED, ZERO = NEED - 1;
 constexpr int ANOTHER = 0xffff; /* the place of an entry that another part has */
 
+static_assert(sizeof(Head) <= SYNCILU_GATHERED_HEAD, "a head is longer than what is kept for it");
+static_assert(SYNCILU_BLOCKS_ALONE <= 255, "a row's number of entries has a byte");
+
 struct alignas(8) FourLines {
   unsigned short at[FOUR];
 };
@@ -43,6 +46,8 @@ struct alignas(8) FourLines {
    piece_of(place_of(line), p) is where piece p of a line is.
 */
 constexpr int PIECE = SYNCILU_GATHERED_PIECE, LINE = SYNCILU_RHS_LINE * (int)sizeof(double);
+
+static_assert((NEED + SYNCILU_GATHERED_LINES) * LINE < ANOTHER, "places of lines have 16 bits");
 
 __device__ __forceinline__ unsigned place_of(int line)
 {
@@ -103,19 +108,25 @@ __device__ __forceinline__ int turn_of(const SyncILUDeviceBlocks &m, int b)
   return m.down ? m.blocks - 1 - b : b;
 }
 
-/* The part of a block's needs that it has at a time: part so many of `parts`. */
+__device__ __forceinline__ int parts_of(const SyncILUDeviceBlocks &m, int b)
+{
+  const int needs = m.needs[b + 1] - m.needs[b];
+
+  return needs > SYNCILU_GATHERED_LINES ? (needs + SYNCILU_GATHERED_LINES - 1) / SYNCILU_GATHERED_LINES : 1;
+}
+
+/* The needs of one of a block's parts. The first part has those that are solved for first. */
 struct Share {
-  int low, high, part, parts;
+  int  low, high;
+  bool alone, last;
 
-  __device__ __forceinline__ Share(const SyncILUDeviceBlocks &m, int b, int k) : part(k)
+  __device__ __forceinline__ Share(const SyncILUDeviceBlocks &m, int b, int part, int parts) : alone(parts == 1), last(part == parts - 1)
   {
-    const int first = m.needs[b], needs = m.needs[b + 1] - first;
+    const int first = m.needs[b], needs = m.needs[b + 1] - first, k = m.down ? parts - 1 - part : part;
 
-    parts = needs > SYNCILU_GATHERED_LINES ? (needs + SYNCILU_GATHERED_LINES - 1) / SYNCILU_GATHERED_LINES : 1;
-    low   = first + needs * part / parts;
-    high  = first + needs * (part + 1) / parts;
+    low  = first + needs * k / parts;
+    high = first + needs * (k + 1) / parts;
   }
-  __device__ __forceinline__ bool last() const { return part == parts - 1; }
 };
 
 /*
@@ -163,7 +174,7 @@ __device__ __forceinline__ void each_outer(const SyncILUDeviceBlocks &m, int b, 
 __device__ __forceinline__ Head head_of(const SyncILUDeviceBlocks &m, int b, const SyncILUBlockRow &r, const Share &s, int *count)
 {
   const SyncILUBlock d      = m.block[b];
-  const int          inners = s.last() ? __popc(r.inner) : 0, outers = __reduce_add_sync(FULL, r.outer);
+  const int          inners = s.last ? __popc(r.inner) : 0, outers = __reduce_add_sync(FULL, r.outer);
   Head               h;
 
   *count = inners;
@@ -188,20 +199,21 @@ __global__ void measure_kernel(SyncILUDeviceBlocks m, int *__restrict__ pieces, 
   const int b = (int)(global_thread() / 32), lane = threadIdx.x & 31;
 
   if (b >= m.blocks) return;
-  const SyncILUBlockRow r   = m.row[(size_t)b * MOST + lane];
-  int                   all = 0, count;
-  for (int part = 0, parts = 1; part < parts; part++) {
-    const Share s(m, b, part);
-    const Head  h = head_of(m, b, r, s, &count);
+  const SyncILUBlockRow r     = m.row[(size_t)b * MOST + lane];
+  const int             parts = parts_of(m, b);
+  int                   all   = 0, count;
+  for (int part = 0; part < parts; part++) {
+    const Head h = head_of(m, b, r, Share(m, b, part, parts), &count);
 
-    parts = s.parts;
     all += h.pieces;
     if (lane) continue;
     if (h.needs > load_stale(&most->needs)) atomicMax(&most->needs, h.needs);
     if (h.fours * FOUR > load_stale(&most->values)) atomicMax(&most->values, h.fours * FOUR);
     if (h.pieces > load_stale(&most->pieces)) atomicMax(&most->pieces, h.pieces);
   }
-  if (!lane) pieces[turn_of(m, b)] = all;
+  if (lane) return;
+  pieces[turn_of(m, b)] = all;
+  if (parts > load_stale(&most->parts)) atomicMax(&most->parts, parts);
 }
 
 __global__ void record_kernel(SyncILUDeviceBlocks m, SyncILUDeviceGathered l, unsigned char *__restrict__ record)
@@ -211,9 +223,10 @@ __global__ void record_kernel(SyncILUDeviceBlocks m, SyncILUDeviceGathered l, un
   if (b >= m.blocks) return;
   const SyncILUBlockRow r     = m.row[(size_t)b * MOST + lane];
   const unsigned        inner = inner_begin(m.block[b], r) - m.block[b].inner;
+  const int             parts = parts_of(m, b);
   unsigned char        *own   = record + (size_t)l.begin[turn_of(m, b)] * SYNCILU_GATHERED_PIECE;
-  for (int part = 0, parts = 1; part < parts; part++) {
-    const Share           s(m, b, part);
+  for (int part = 0; part < parts; part++) {
+    const Share           s(m, b, part, parts);
     int                   count;
     Head                  h = head_of(m, b, r, s, &count);
     const Parts           p(h, own);
@@ -223,29 +236,28 @@ __global__ void record_kernel(SyncILUDeviceBlocks m, SyncILUDeviceGathered l, un
 
     each_source(m, s, [&](int number, int block) { p.source[number] = turn_of(m, block); });
     for (int need = lane; need < h.needs; need += 32) p.need[need] = m.needed[s.low + need];
-    for (int e = lane; e < h.outers && s.parts > 1; e += 32) p.slot[e] = ANOTHER;
+    for (int e = lane; e < h.outers && !s.alone; e += 32) p.slot[e] = ANOTHER;
     __syncwarp(); /* the places that follow are later ones */
     each_outer(m, b, r, s, [&](unsigned place, int need) {
       p.slot[place - h.outer] = (unsigned short)(begin + k);
       line[k++]               = (unsigned short)place_of(NEED + need);
     });
-    unsigned left = s.last() ? r.inner : 0;
+    unsigned left = s.last ? r.inner : 0;
     for (int e = 0; left; e++, left &= left - 1) {
       p.slot[h.outers + inner + e] = (unsigned short)(begin + k);
       line[k++]                    = (unsigned short)place_of(__ffs((int)left) - 1);
     }
     for (; k < fours * FOUR; k++) line[k] = (unsigned short)place_of(ZERO);
     const Row row = {(unsigned char)lane, (unsigned char)count, (unsigned short)begin};
-    h.begins      = find_order(h.rows, rows_at_once(l.warps), s.last() ? r.inner : 0, row, p.row);
+    h.begins      = find_order(h.rows, rows_at_once(l.warps), s.last ? r.inner : 0, row, p.row);
     if (!lane) *(Head *)own = h;
     own += (size_t)h.pieces * SYNCILU_GATHERED_PIECE;
-    parts = s.parts;
   }
 }
 
 /*
    What is next: a block's number in the order of the solve, or -1, where there is none; its group; and where the
-   records that are left of it begin and end.
+   records that are left of it begin and end, in pieces. How long the first of them is only its head says.
 */
 struct Next {
   int turn, group, from, end;
@@ -256,6 +268,15 @@ __host__ __device__ __forceinline__ int gathered_bytes(const SyncILUGatheredMost
 {
   return (NEED + most.needs) * LINE + (most.values + MOST) * (int)sizeof(V) + 2 * most.pieces * PIECE;
 }
+
+/* The most that Head can say of a block whose rows have SYNCILU_BLOCKS_ALONE entries at most. */
+constexpr int LARGEST_RECORD = (SYNCILU_GATHERED_HEAD + 4 * (2 * SYNCILU_GATHERED_LINES + MOST) + 7) / 8 * 8 +
+                               MOST * SYNCILU_BLOCKS_ALONE * 2 * (int)sizeof(short);
+
+static_assert((NEED + SYNCILU_GATHERED_LINES) * LINE + MOST * (SYNCILU_BLOCKS_ALONE + 1) * (int)sizeof(double) + 2 * (LARGEST_RECORD + PIECE) <=
+                SYNCILU_SHARED_BYTES,
+              "a launch gets less shared memory without asking for it");
+static_assert(SYNCILU_BLOCKS_ALONE % FOUR == 0, "the longest rows are filled up to more");
 
 /*
    W warps solve for a block; then they take the next one, whose record they have brought meanwhile, and whose
@@ -322,7 +343,7 @@ __global__ void __launch_bounds__(32 * W, SYNCILU_GATHERED_RESIDENT / W) gathere
     const bool           mine = lane < h.rows;
     const V *const outer = (const V *)m.outer + h.outer, *const inner = (const V *)m.inner + h.inner;
     const bool ends = own.end - own.from == h.pieces;
-    int        from = 0; /* an address made of it here would wait for it */
+    int        from = 0; /* no address yet: to compute that here would wait until it is loaded */
 
     if (starts && !thread) {
       later  = look(ticket);
@@ -438,8 +459,6 @@ cudaError_t launch(const SyncILUDeviceGathered &m, const SyncILUDeviceSolve &s, 
   cudaError_t     err = cudaGetDevice(&device);
 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (err == cudaSuccess && bytes > SYNCILU_SHARED_BYTES)
-    err = cudaFuncSetAttribute(gathered_kernel<V, R, W, DOWN>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (err != cudaSuccess) return err;
   const long long most = (long long)multiprocessors * resident(bytes);
   gathered_kernel<V, R, W, DOWN><<<(unsigned)(tasks < most ? tasks : most), 32 * W, (size_t)bytes, stream>>>(m, s);
@@ -463,11 +482,6 @@ cudaError_t SyncILUKernelMeasureGathered(SyncILUDeviceBlocks m, int *pieces, Syn
 cudaError_t SyncILUKernelRecordGathered(SyncILUDeviceBlocks m, SyncILUDeviceGathered l, void *record, cudaStream_t stream)
 {
   LAUNCH(record_kernel, 32ll * m.blocks, stream, m, l, (unsigned char *)record);
-}
-
-int SyncILUKernelGatheredBytes(SyncILUValueType, SyncILUGatheredMost most)
-{
-  return gathered_bytes<double>(most);
 }
 
 int SyncILUKernelGatheredWarps(SyncILUValueType, SyncILUGatheredMost most)

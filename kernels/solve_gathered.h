@@ -19,13 +19,13 @@ extern "C" {
 
    Behind the head come needs rows, and sources as numbers in the order of the solve; then its rows in the order in
    which they are finished; then for the entries of each row, filled up to fours, which line they are multiplied
-   with; then for the block's entries as they are stored, outer ones first, where among those they stand, or that
-   another part has them.
+   with; then for the block's outer entries as they are stored, and in the last part the inner ones, where among
+   those they stand, or that another part has them.
 */
 typedef struct {
   int            first;        /* its first row */
   unsigned       outer, inner; /* where its entries are stored */
-  unsigned       begins;       /* bit k: the k-th row in that order is the first of its time */
+  unsigned       begins;       /* bit k: with the k-th row in that order begins a set that is finished together */
   unsigned short rows, needs, sources, outers, entries, fours, pieces;
 } SyncILUGatheredHead;
 
@@ -38,9 +38,9 @@ typedef struct {
 #define SYNCILU_GATHERED_HEAD  32 /* bytes of the head, with padding */
 #define SYNCILU_GATHERED_NEED  (SYNCILU_BLOCKS_MOST + 1)
 
-/* What a record has at most: needs, entries with their padding, and pieces. */
+/* What a record has at most: needs, entries with their padding, and pieces; and the records of a block. */
 typedef struct {
-  int needs, values, pieces;
+  int needs, values, pieces, parts;
 } SyncILUGatheredMost;
 
 typedef struct {
@@ -59,9 +59,6 @@ typedef struct {
 */
 extern cudaError_t SyncILUKernelMeasureGathered(SyncILUDeviceBlocks, int *pieces, SyncILUGatheredMost *most, cudaStream_t);
 extern cudaError_t SyncILUKernelRecordGathered(SyncILUDeviceBlocks, SyncILUDeviceGathered, void *record, cudaStream_t);
-
-/* Bytes of shared memory that a block takes with SYNCILU_RHS_LINE right-hand sides. */
-extern int SyncILUKernelGatheredBytes(SyncILUValueType, SyncILUGatheredMost);
 
 /* Warps that a block had better have: two where shared memory has room for few blocks, else one. */
 extern int SyncILUKernelGatheredWarps(SyncILUValueType, SyncILUGatheredMost);

@@ -492,10 +492,10 @@
    Blocks of the ordering bmc in a triangular solve: the most entries of a row of L or U; how many of them, in
    other blocks, a lane goes through alone, while those that few rows of a block have beyond that are shared by
    its warp; and the mean entries of a row from which on a lane waits for eight at a time instead of four:
-   triangles take 0.75 of the time with four, tetrahedra and elasticity 0.96 and 0.85 with eight. On an H200 an application takes by blocks instead of by level 0.37
-   of the time (triangles, 7 entries a row of both), 0.17 and 0.23 (the same with one and two levels of fill,
-   11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and 72), 0.26 and 0.28 (elasticity, 39, and with one
-   level, 93).
+   triangles take 0.75 of the time with four, tetrahedra and elasticity 0.96 and 0.85 with eight. On an H200 an
+   application takes by blocks instead of by level 0.37 of the time (triangles, 7 entries a row of both), 0.17
+   and 0.23 (the same with one and two levels of fill, 11 and 16), 0.41, 0.29 and 0.27 (tetrahedra, 14, 34 and
+   72), 0.26 and 0.28 (elasticity, 39, and with one level, 93).
 */
 #define SYNCILU_BLOCKS_LONGEST 4096
 #define SYNCILU_BLOCKS_ALONE   64
@@ -537,13 +537,13 @@
 #define SYNCILU_BLOCKS_INNER          544
 
 /*
-   Beyond so many bytes of x, the cache, lines that a block needs are gathered: at most so many at a time; bytes of
-   shared memory that a block takes at most, and what a multiprocessor has; and warps of a multiprocessor, which have
-   the registers for four lines at a time. It is the blocks at work at a time that count. On an H200 16 right-hand
-   sides take 1.26 ms on 3,048,625 rows of tetrahedra, 1.36 with all lines of a block at once (116 at most, 42 in the
-   mean), 1.28 and 1.26 with 40 and 80 at a time, 1.31 with one warp a block; 0.221 on 810,000 rows of triangles,
-   0.256 with two warps a block. Where x fits the cache gathering gains nothing: on an H100 0.199 instead of 0.198 on
-   300,763 rows of tetrahedra, and 0.50 instead of 0.32 on elasticity of 206,763.
+   Where x is larger than so many bytes, the cache, a block gathers the lines that it needs, at most so many at a
+   time. Then come the bytes of shared memory of a multiprocessor, and the most warps that it may have, lest they
+   get too few registers for four lines at a time: a block has two warps where it cannot have more blocks. On an
+   H200 16 right-hand sides take 1.26 ms on 3,048,625 rows of tetrahedra, 1.36 with all lines of a block at once
+   (116 at most, 42 in the mean), 1.28 and 1.26 with 40 and 80 at a time, 1.31 with one warp a block; 0.221 on
+   810,000 rows of triangles, 0.256 with two warps a block. Where x fits the cache gathering gains nothing: on an
+   H100 0.199 instead of 0.198 on 300,763 rows of tetrahedra, and 0.50 instead of 0.32 on elasticity of 206,763.
 */
 #if !defined(SYNCILU_GATHERED_CACHE)
   #define SYNCILU_GATHERED_CACHE 50e6
@@ -554,7 +554,6 @@
 #if !defined(SYNCILU_GATHERED_MULTIPROCESSOR)
   #define SYNCILU_GATHERED_MULTIPROCESSOR (228 << 10)
 #endif
-#define SYNCILU_GATHERED_SHARED   56000
 #define SYNCILU_GATHERED_RESIDENT 24
 
 /*

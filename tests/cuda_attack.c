@@ -1110,11 +1110,11 @@ static PetscErrorCode TestRefusals(PetscRandom rand)
 }
 
 /*
-   Part lines: what solves take that gather lines of right-hand sides is refused piece by piece. They need none of
-   it, and go on without.
+   Part lines: what solves take that gather lines of right-hand sides is refused piece by piece. Without records and
+   flags they go on as solves that do not gather; without vectors, or the launch of the solve itself, they fail.
 */
 
-/* A plan that is refused something in its first solves, or nothing; says whether these gather. */
+/* A plan that is refused something in its first solves, or nothing; says whether the first one gathers. */
 static PetscErrorCode SolveLines(const Case *c, Refusable kind, int number, const char *what, const PetscScalar *b, PetscScalar *const x[2], PetscBool *gathers)
 {
   SyncILUSettings settings;
@@ -1124,6 +1124,7 @@ static PetscErrorCode SolveLines(const Case *c, Refusable kind, int number, cons
   MatFactorInfo   info;
   size_t          used, pool;
   char            view[4096];
+  PetscBool       fails[2];
 
   PetscFunctionBegin;
   SyncILUSettingsInitialize(&settings);
@@ -1137,11 +1138,14 @@ static PetscErrorCode SolveLines(const Case *c, Refusable kind, int number, cons
   PetscCall(SyncILUEngineFactor(e, &source, &info));
   refused    = PETSC_FALSE;
   left[kind] = number;
-  for (int trans = 0; trans < 2; trans++)
+  for (int trans = 0; trans < 2; trans++) {
     TWICE(SyncILUEngineSolve(e, trans ? SYNCILU_TRANS : SYNCILU_NOTRANS, SYNCILU_RHS_LINE, b, c->n, x[trans], c->n, PETSC_MEMTYPE_HOST), what);
+    fails[trans] = (PetscBool)(check_message[0] != 0);
+  }
   left[kind] = -1;
   PetscCall(EngineView(e, view, sizeof(view)));
   *gathers = CheckViewSays(view, "right-hand sides", "gathered");
+  CHECK(*gathers || !fails[0], "%s: lines are not gathered, and the solve fails all the same", what);
   PetscCall(SyncILUEngineDestroy(&e));
   PetscCall(SyncILUCUDAMemory(&used, &pool));
   CHECK(used == 0, "%s: %zu bytes are left behind", what, used);

@@ -395,7 +395,7 @@ static PetscBool Gathers(const CUDA *d, const Triangle *first, const Triangle *s
 
 /*
    Sees to it that both triangles gather lines of right-hand sides, or neither does: they have one x then. Without
-   the memory for it they solve as they did.
+   the memory for records and flags they solve as they did, for good.
 */
 static PetscErrorCode Gather(Plan *plan, Triangle *first, Triangle *second)
 {
@@ -410,9 +410,11 @@ static PetscErrorCode Gather(Plan *plan, Triangle *first, Triangle *second)
   }
   if (plan->unfit[0]) PetscCall(PetscInfo(NULL, "Lines of right-hand sides are not gathered: %s\n", plan->unfit));
   plan->unfit[0] = 0;
-  for (int k = 0; k < 2 && !(first->gathers && second->gathers); k++) {
-    both[k]->gathers = PETSC_FALSE;
-    PetscCall(PlanRelease(plan, &both[k]->memory, kept[k]));
+  if (!second->gathers) {
+    for (int k = 0; k < 2; k++) {
+      both[k]->gathers = PETSC_FALSE;
+      PetscCall(PlanRelease(plan, &both[k]->memory, kept[k]));
+    }
   }
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   plan->taken += first->memory.bytes + second->memory.bytes - taken;

@@ -333,6 +333,19 @@ PetscErrorCode DeviceSettle(cudaStream_t stream)
 }
 
 /*
+   Flags that tell the work of one launch from that of all earlier ones: *number becomes the next launch's, which
+   none of them has yet. They need not be set before the first, whose number is zero until then.
+*/
+PetscErrorCode DeviceNumberFlags(cudaStream_t stream, int *flags, size_t bytes, int *number)
+{
+  PetscFunctionBegin;
+  if (*number == INT_MAX) *number = 0;
+  if (!*number) CallCUDA(cudaMemsetAsync(flags, 0, bytes, stream));
+  ++*number;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    Bytes that the engines of this process have taken, and those that their pool holds for them and for later
    ones; for tests.
 */

@@ -38,6 +38,7 @@ PETSC_INTERN PetscErrorCode DeviceLeave(int);
 PETSC_INTERN PetscErrorCode DeviceMemoryAlloc(DeviceMemory *, cudaStream_t, size_t, void *);
 PETSC_INTERN PetscErrorCode DeviceMemoryRelease(DeviceMemory *, cudaStream_t, int);
 PETSC_INTERN PetscErrorCode DeviceSettle(cudaStream_t);
+PETSC_INTERN PetscErrorCode DeviceNumberFlags(cudaStream_t, int *, size_t, int *);
 PETSC_INTERN PetscErrorCode DeviceTimeBegin(void);
 PETSC_INTERN PetscErrorCode DeviceTimeEnd(void);
 PETSC_INTERN PetscErrorCode DeviceView(PetscViewer);

@@ -288,9 +288,8 @@ static PetscErrorCode Factor_Blocks(Factorization *f, const SyncILUDeviceValues 
   d.ticket  = plan->ticket + 2;
   d.piv     = *piv;
   d.status  = status;
-  if (own->times == INT_MAX) own->times = 0;
-  if (!own->times) CallCUDA(cudaMemsetAsync(l.done, 0, (size_t)l.L.blocks * sizeof(int), plan->stream));
-  l.time = ++own->times;
+  PetscCall(DeviceNumberFlags(plan->stream, l.done, (size_t)l.L.blocks * sizeof(int), &own->times));
+  l.time = own->times;
   PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, d.ticket, 0, NULL, 0, NULL, plan->stream));
   PlanLaunch(SyncILUKernelFactorBlocks(plan->type, d, l, plan->stream));
   factor->inverse = l.inverse;

@@ -61,7 +61,7 @@ struct _Plan {
   int            *row, *col; /* the ordering; NULL if it is the natural one */
   /* of the ordering bmc, if the plan has made it: where its blocks begin, how many, and of how many colors */
   int     *block, blocks, colors;
-  PetscInt block_size; /* most rows that one was given */
+  PetscInt block_size; /* most rows of one */
   /* where each entry of the pattern stands in the matrix; NULL: at the same place */
   int                    *map;
   PetscBool               mapped; /* the map is filled */

@@ -68,7 +68,7 @@ struct _Triangle {
   size_t                room;              /* numbers of x that a right-hand side takes; 0: a number a row */
   PetscBool             lines;             /* takes SyncILURHSSide() right-hand sides side by side in x */
   PetscBool             gathers;           /* likewise where x is too large for the cache (kernels/solve_gathered.h) */
-  PetscBool             asked;             /* whether it gathers, for which memory is taken then */
+  PetscBool             asked;             /* whether it gathers, as the first of its pair (Gather()); not again */
   PetscInt              generation;
   DeviceMemory          memory;
   void                 *data; /* the strategy's */

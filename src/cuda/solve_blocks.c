@@ -184,14 +184,16 @@ static size_t FlagsBytes(int blocks)
   return (size_t)blocks * (SYNCILU_RHS_MAX / (SYNCILU_RHS_LINE / 2)) * sizeof(int);
 }
 
-/* What solves need that gather lines of x: records of blocks, and flags. Nothing, if these need too much memory. */
+/*
+   What solves need that gather lines of x: records of blocks, and flags. Nothing, if a block needs more than
+   SYNCILU_BLOCKS_NEEDS lines. The caller releases scratch.
+*/
 static PetscErrorCode Gather_Blocks(Triangle *t)
 {
   Plan                 *plan = t->plan;
   Blocks               *b    = (Blocks *)t->data;
   SyncILUDeviceBlocks   m    = b->m;
   SyncILUDeviceGathered g    = {.n = m.n, .blocks = m.blocks, .down = m.down, .outer = m.outer, .inner = m.inner};
-  const int             mark = plan->scratch.n;
   int                  *begin, pieces;
   SyncILUGatheredMost  *most;
   void                 *record;
@@ -205,7 +207,6 @@ static PetscErrorCode Gather_Blocks(Triangle *t)
   PlanLaunch(SyncILUKernelMeasureGathered(m, begin, most, plan->stream));
   PlanCall(PlanOffsets(plan, m.blocks, begin, &pieces));
   PetscCall(DeviceReadBack(plan->stream, &g.most, most, sizeof(*most)));
-  if (SyncILUKernelGatheredBytes(plan->type, g.most) > SYNCILU_GATHERED_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &t->memory, (size_t)pieces * SYNCILU_GATHERED_PIECE, &record));
   PlanCall(PlanAlloc(plan, &t->memory, FlagsBytes(m.blocks), &g.solved));
   g.begin = begin;
@@ -214,17 +215,6 @@ static PetscErrorCode Gather_Blocks(Triangle *t)
   g.record    = record;
   b->gathered = g;
   t->gathers  = PETSC_TRUE;
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Flags of a solve with gathered lines are told from those of earlier ones by the number of the solve. */
-static PetscErrorCode Number(SyncILUDeviceGathered *g, cudaStream_t stream)
-{
-  PetscFunctionBegin;
-  if (g->round == INT_MAX) g->round = 0;
-  if (!g->round) CallCUDA(cudaMemsetAsync(g->solved, 0, FlagsBytes(g->blocks), stream));
-  g->round++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,7 +225,7 @@ static PetscErrorCode Solve_Blocks(const Triangle *t, const SyncILUDeviceSolve *
 
   PetscFunctionBegin;
   if (s->gathers) {
-    PetscCall(Number(&b->gathered, plan->stream));
+    PetscCall(DeviceNumberFlags(plan->stream, b->gathered.solved, FlagsBytes(b->gathered.blocks), &b->gathered.round));
     PlanLaunch(SyncILUKernelSolveGathered(plan->type, b->gathered, *s, plan->stream));
   } else PlanLaunch(SyncILUKernelSolveBlocks(plan->type, b->m, b->many, b->longs, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -263,8 +253,11 @@ static PetscErrorCode View_Blocks(const Triangle *t, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (t->gathers) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "right-hand sides: gathered where they are beyond the cache, %s at most %d lines a block\n",
-                                     t->part == PART_L ? "L" : "U", ((Blocks *)t->data)->gathered.most.needs));
+    const SyncILUDeviceGathered *g = &((const Blocks *)t->data)->gathered;
+
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "right-hand sides: gathered where they are beyond the cache, %s in at most %d parts of %d lines a block, %d warps\n",
+                                     t->part == PART_L ? "L" : "U", g->most.parts, g->most.needs, g->warps));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
