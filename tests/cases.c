@@ -209,17 +209,17 @@ static const CaseLine values[] = {
   {STENCILS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,      NULL}
 };
 static const CaseLine values_small[] = {
-  {"blocks:2x2x1",  0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
-  {"blocks:3x3x1",  0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
-  {"7pt_random",    27,  RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"arrow",         35,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"classes",       100, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
-  {"tridiagonal",   3,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"diagonal",      1,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"7pt:5x4x3",     0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",    0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",    0,   NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
-  {"triangles:7x6", 0,   NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
+  {"blocks:2x2x1",  0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"blocks:3x3x1",  0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
+  {"7pt_random",    27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"arrow",         35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"classes",       50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
+  {"tridiagonal",   3,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"diagonal",      1,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"7pt:5x4x3",     0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",    0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",    0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
+  {"triangles:7x6", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
 };
 
 /* Shifts of pivots, likewise. */
@@ -234,7 +234,7 @@ static const CaseLine shifts[] = {
 static const CaseLine shifts_small[] = {
   {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
   {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
-  {"random",           40, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
+  {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
   {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,          NULL}
 };
 
