@@ -48,7 +48,9 @@
 /* Points of few and of many unknowns, with few and with many updates beside the diagonal. */
 #define FEW_UNKNOWNS  "star13_dof2:11x9x7 27pt_dof2:7x6x5 15pt_dof2_random:6x6x7 27pt_dof3:4x4x3 27pt_dof4:4x3x3 15pt_dof4_random:4x4x4"
 #define MANY_UNKNOWNS "15pt_dof5:4x4x3 27pt_dof6:4x3x3 7pt_dof6:5x4x3 star13_dof7:5x4x3 7pt_dof8:5x4x3 diamond13_dof8:5x4x3"
-#define BY_INODES     "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
+/* Small ones that are seen as grids. */
+#define ON_GRIDS  "star13_dof5:7x5x1 diamond13_dof8:3x3x3 27pt_dof6:3x3x3"
+#define BY_INODES "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
 
 /* The columns of all tables are those of CaseLine. */
 
@@ -80,6 +82,7 @@ static const CaseLine small[] = {
   {"15pt_dof7:3x3x2",  0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"7pt_dof4:4x3x2",   0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"5pt_dof8:4x3",     0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
+  {ON_GRIDS,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
   {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
   {"blocks:4x3x3",     0,    NATURAL, 0, 0.9, NULL,      2, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
   {"elasticity:4x3x3", 0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
@@ -131,55 +134,56 @@ static const CaseLine main_lines[] = {
    has fewer rows than the others.
 */
 static const CaseLine tiles[] = {
-  {GRIDS,                                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
-  {GRIDS,                                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         "auto/ell/auto/*" },
-  {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
-  {"5pt:1x40 27pt:2x2x9",                      0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
-  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
-  {"7pt:9x6x7 15pt:7x5x9",                     0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
-  {"5pt:13x7",                                 0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
-  {"5pt:13x7",                                 0, NATURAL, 0, 0.9, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
-  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         SIZES_TILED       },
-  {"27pt:6x5x4 27pt:7x1x9",                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
-  {"27pt:6x5x4",                               0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         SIZES_TILED       },
-  {"27pt:6x5x4",                               0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
-  {"27pt:6x5x4",                               0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
-  {"27pt:37x29x1",                             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
-  {"27pt:37x29x1",                             0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
-  {POINTS,                                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,                         "*/ell/auto/*"    },
-  {POINTS,                                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,                         NULL              },
-  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_INODES, EACH,                               SIZES             },
-  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_INODES, EACH,                               NULL              },
-  {POINTS " blocks:5x4x3 blocks:9x11x7",       0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
-  {POINTS " blocks:5x4x3",                     0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_GRID,   "list/struct/auto bsr/struct/auto", NULL              },
-  {"blocks:5x4x3",                             0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
-  {FEW_UNKNOWNS " " MANY_UNKNOWNS,             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
-  {FEW_UNKNOWNS,                               0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
-  {"star13_dof2:61x59x60",                     0, NATURAL, 0, 0.0, NULL,        1, 1, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
-  {"elasticity:6x5x4",                         0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,                               SIZES             },
-  {"elasticity:5x6x7",                         0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
-  {"random:3000",                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,                               "auto/auto/auto/*"},
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         "auto/ell/auto/*" },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
-  {"tridiagonal:5000",                         0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_ROWS,   EACH,                               NULL              },
-  {"tridiagonal:5000",                         0, NATURAL, 0, 0.0, "2e-4:2e-4", 2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
-  {"bidiagonal:5000",                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
-  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
-  {"27pt:3000x2x1",                            0, NATURAL, 0, 0.0, "1e-4:0.1",  2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
-  {"7pt:21x13x9 5pt:70x35",                    0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,                          NULL              },
-  {"7pt:20x13x9 5pt:70x35",                    0, NATURAL, 2, 0.9, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,                          NULL              },
-  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
-  {"7pt:41x37x43 15pt:41x37x43",               0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,                          NULL              },
-  {"7pt:41x37x43",                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
-  {"27pt:23x27x19",                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
-  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
-  {GRIDS " " STENCILS,                         0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
-  {"15pt:7x5x9 27pt:6x5x4",                    0, NATURAL, 0, 0.0, "0.1:0.2",   2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
-  {"band:1001",                                0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         SIZES_TILED       },
-  {"band:1001",                                0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         NULL              },
-  {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000", 0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto",                      NULL              }
+  {GRIDS,                                                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
+  {GRIDS,                                                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         "auto/ell/auto/*" },
+  {"5pt:1x40 27pt:2x2x9",                                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
+  {"5pt:1x40 27pt:2x2x9",                                    0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"7pt:9x6x7 15pt:7x5x9",                                   0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
+  {"7pt:9x6x7 15pt:7x5x9",                                   0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"5pt:13x7",                                               0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
+  {"5pt:13x7",                                               0, NATURAL, 0, 0.9, "0:0.1",     2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"27pt:6x5x4 27pt:7x1x9",                                  0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         SIZES_TILED       },
+  {"27pt:6x5x4 27pt:7x1x9",                                  0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
+  {"27pt:6x5x4",                                             0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         SIZES_TILED       },
+  {"27pt:6x5x4",                                             0, NATURAL, 0, 0.9, "0.1:0.1",   2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
+  {"27pt:6x5x4",                                             0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
+  {"27pt:37x29x1",                                           0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
+  {"27pt:37x29x1",                                           0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
+  {POINTS,                                                   0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,                         "*/ell/auto/*"    },
+  {POINTS,                                                   0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_POINTS, EACH_TILED,                         NULL              },
+  {POINTS " blocks:5x4x3",                                   0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_INODES, EACH,                               SIZES             },
+  {POINTS " blocks:5x4x3",                                   0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_INODES, EACH,                               NULL              },
+  {POINTS " blocks:5x4x3 blocks:9x11x7",                     0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
+  {POINTS " blocks:5x4x3",                                   0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_GRID,   "list/struct/auto bsr/struct/auto", NULL              },
+  {"blocks:5x4x3",                                           0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   ONE_LINED,                          NULL              },
+  {FEW_UNKNOWNS " " MANY_UNKNOWNS,                           0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
+  {FEW_UNKNOWNS,                                             0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
+  {"27pt_dof8:3x3x3 star13_dof7:5x5x5 diamond25_dof5:5x5x5", 0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
+  {"star13_dof2:61x59x60",                                   0, NATURAL, 0, 0.0, NULL,        1, 1, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
+  {"elasticity:6x5x4",                                       0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,                               SIZES             },
+  {"elasticity:5x6x7",                                       0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
+  {"random:3000",                                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,                               "auto/auto/auto/*"},
+  {"tridiagonal:5000",                                       0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         "auto/ell/auto/*" },
+  {"tridiagonal:5000",                                       0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
+  {"tridiagonal:5000",                                       0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
+  {"tridiagonal:5000",                                       0, NATURAL, 0, 0.0, "0:0.1",     2, 2, 0,  ORDER_CHAINS, EACH_TILED,                         NULL              },
+  {"tridiagonal:5000",                                       0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_ROWS,   EACH,                               NULL              },
+  {"tridiagonal:5000",                                       0, NATURAL, 0, 0.0, "2e-4:2e-4", 2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"bidiagonal:5000",                                        0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"27pt:3000x2x1",                                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         "auto/ell/auto/*" },
+  {"27pt:3000x2x1",                                          0, NATURAL, 0, 0.0, "1e-4:0.1",  2, 2, 0,  ORDER_ANY,    EACH,                               NULL              },
+  {"7pt:21x13x9 5pt:70x35",                                  0, NATURAL, 1, 0.0, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,                          NULL              },
+  {"7pt:20x13x9 5pt:70x35",                                  0, NATURAL, 2, 0.9, NULL,        2, 2, 0,  ORDER_LINES,  ONE_LINED,                          NULL              },
+  {"7pt:41x37x43 15pt:41x37x43",                             0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"7pt:41x37x43 15pt:41x37x43",                             0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_TILES,  ONE_TILED,                          NULL              },
+  {"7pt:41x37x43",                                           0, NATURAL, 0, 0.0, "0.1:0.1",   2, 2, 0,  ORDER_TILES,  EACH_TILED,                         NULL              },
+  {"27pt:23x27x19",                                          0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_SKEWED, EACH_TILED,                         NULL              },
+  {GRIDS " " STENCILS,                                       0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {GRIDS " " STENCILS,                                       0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {"15pt:7x5x9 27pt:6x5x4",                                  0, NATURAL, 0, 0.0, "0.1:0.2",   2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {"band:1001",                                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         SIZES_TILED       },
+  {"band:1001",                                              0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         NULL              },
+  {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000",               0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto",                      NULL              }
 };
 
 /* Numbers that are none, for tests/cuda_hang: what is solved in tiles, and every other way. */
@@ -206,36 +210,40 @@ static const CaseLine values[] = {
   {"blocks",      500,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    WAYS,       NULL},
   {"blocks",      500,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,  NULL},
   {"elasticity",  648,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,  NULL},
+  {ON_GRIDS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,  NULL},
   {STENCILS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,      NULL}
 };
 static const CaseLine values_small[] = {
-  {"blocks:2x2x1",  0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
-  {"blocks:3x3x1",  0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
-  {"7pt_random",    27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"arrow",         35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"classes",       50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
-  {"tridiagonal",   3,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"diagonal",      1,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"7pt:5x4x3",     0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",    0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",    0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
-  {"triangles:7x6", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
+  {"blocks:2x2x1",      0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"blocks:3x3x1",      0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
+  {"star13_dof5:7x5x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"7pt_random",        27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"arrow",             35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"classes",           50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
+  {"tridiagonal",       3,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"diagonal",          1,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"7pt:5x4x3",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",        0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",        0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
+  {"triangles:7x6",     0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
 };
 
 /* Shifts of pivots, likewise. */
 static const CaseLine shifts[] = {
-  {"tridiagonal", 200,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
-  {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES, EACH_TILED, "auto/*/alap"},
-  {"27pt",        343,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
-  {"7pt",         343,  RCM,     2, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
-  {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,       NULL         },
-  {"15pt:7x5x9",  0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   LINES,      NULL         }
+  {"tridiagonal", 200,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,              NULL         },
+  {"7pt",         1000, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES, EACH_TILED,        "auto/*/alap"},
+  {"27pt",        343,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,              NULL         },
+  {"7pt",         343,  RCM,     2, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,              NULL         },
+  {"random",      300,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   WAYS,              NULL         },
+  {ON_GRIDS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   "bsr/struct/auto", NULL         },
+  {"15pt:7x5x9",  0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   LINES,             NULL         }
 };
 static const CaseLine shifts_small[] = {
-  {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
-  {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
-  {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
-  {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,          NULL}
+  {"elasticity:2x1x1",  0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto",    NULL},
+  {"7pt:4x3x2",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,               NULL},
+  {"random",            24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,               NULL},
+  {"star13_dof6:7x5x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/struct/auto", NULL},
+  {"15pt:4x3x3",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,             NULL}
 };
 
 /* For ever, with updates of the diagonal alone, and of all entries. */
