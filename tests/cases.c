@@ -239,11 +239,10 @@ static const CaseLine shifts[] = {
   {"15pt:7x5x9",  0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   LINES,             NULL         }
 };
 static const CaseLine shifts_small[] = {
-  {"elasticity:2x1x1",  0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto",    NULL},
-  {"7pt:4x3x2",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,               NULL},
-  {"random",            24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,               NULL},
-  {"star13_dof6:7x5x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/struct/auto", NULL},
-  {"15pt:4x3x3",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,             NULL}
+  {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
+  {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
+  {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
+  {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,          NULL}
 };
 
 /* For ever, with updates of the diagonal alone, and of all entries. */

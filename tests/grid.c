@@ -457,9 +457,9 @@ static PetscErrorCode TestUnlike(void)
 */
 static PetscErrorCode TestChosenOrdering(void)
 {
-  const PetscInt    grid[]    = {1200, 32, 1, 1};
+  const PetscInt    grid[]    = {400, 32, 1, 1};
   const char *const kept[]    = {"", " -pc_factor_reuse_ordering"};
-  const char *const natural[] = {" ordering: syncilu takes natural: solves along the lines of a grid of 1200 x 32 x 1 ", "grid: 1200 x 32 x 1 rows, "};
+  const char *const natural[] = {" ordering: syncilu takes natural: solves along the lines of a grid of 400 x 32 x 1 ", "grid: 400 x 32 x 1 rows, "};
   DM                da;
   Mat               A;
   char             *text, options[128];
