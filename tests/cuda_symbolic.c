@@ -464,9 +464,11 @@ static PetscErrorCode TestSolves(PetscRandom rand)
   PetscInt          blocks     = 0;
 
   PetscFunctionBegin;
-  for (int p = 0; p < 15; p++) {                                                               /* a column of the last one is a long row of a transpose */
-    const PetscInt n     = small ? (p == 4 || p == 5 ? 200 : 400) : 20000;                     /* long rows take long where a device is none */
-    const PetscInt least = small ? (p == 12 ? 32 : p % 2 ? 5 : 14) : 5, step = small ? 18 : 9; /* there each pattern has half of the sizes */
+  /* a column of the last pattern is a long row of its transpose */
+  for (int p = 0; p < 15; p++) {
+    /* where there is no device: fewer rows where they are long, half of the sizes, fill for every third pattern */
+    const PetscInt n     = small ? (p == 4 || p == 5 ? 200 : 400) : 20000;
+    const PetscInt least = small ? (p == 12 ? 32 : p % 2 ? 5 : 14) : 5, step = small ? 18 : 9;
 
     for (PetscInt levels = 0; levels < 2; levels++) {
       if (levels && (p == 8 || p == 9 || p == 12)) continue; /* dense rows fill up */
