@@ -27,77 +27,91 @@ __device__ __forceinline__ PartPlace part_place(const SyncILUDeviceBsrTiles &m, 
 }
 
 /*
-   Stores the blocks of an inode, times the inverse of the triangle T of their part: W + D of L, I + U' of U.
-   w has nl blocks of W, one that nobody needs, and those of U', STRIDE numbers apart. `inside` is of the H
-   lanes of a warp that have the inode, and has the diagonal block's W below the diagonal, the reciprocal
-   pivots, and its U'; all of that is there for them, and the inverses take its place. Lanes whose inode is -1
-   go along. With more than four rows a warp makes the products of blocks together (square.cuh); with fewer a
-   lane has a row of the inverses. Either way successive lanes write successive numbers.
+   The inverses of both triangles of the diagonal block of an inode: of W + D, and of I + U'. `inside` is of the H
+   lanes of a warp that have the inode, and has the block's W below the diagonal, the reciprocal pivots, and its
+   U'. A lane has a column: the first B lanes those of W + D, the others those of U from its end, so that it is a
+   lower triangle too.
 */
-template <typename V, int B, int STRIDE, int H = 32>
-__device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside)
+template <typename V, int B, int H>
+__device__ __forceinline__ void invert_triangles(const V *inside, bool mine, V (&x)[B])
+{
+  const int  lane  = threadIdx.x % H;
+  const bool upper = lane >= B, has = mine && lane < 2 * B;
+  const int  c = upper ? 2 * B - 1 - lane : lane;
+
+  static_assert(2 * B <= H, "a lane for each column of the inverses of both triangles");
+#pragma unroll
+  for (int i = 0; i < B; i++) {
+    x[i] = i == c ? V(1) : V(0);
+    if (!has) continue;
+#pragma unroll
+    for (int j = 0; j < i; j++) x[i] -= inside[upper ? B * B - 1 - i * B - j : i * B + j] * x[j];
+    if (!upper) x[i] *= inside[i * (B + 1)];
+  }
+}
+
+/* They take the place of the block, which all lanes have read. */
+template <typename V, int B, int H>
+__device__ __forceinline__ void place_inverses(V *inside, bool mine, const V (&x)[B])
+{
+  const int  lane  = threadIdx.x % H;
+  const bool upper = lane >= B;
+  const int  c     = upper ? 2 * B - 1 - lane : lane;
+
+#pragma unroll
+  for (int i = 0; i < B; i++)
+    if (mine && lane < 2 * B && (i > c || (i == c && !upper))) inside[upper ? B * B - 1 - i * B - c : i * B + c] = x[i];
+}
+
+/*
+   Stores the blocks of an inode, times the inverse of the triangle T of their part. w has nl blocks of W, one that
+   nobody needs, and those of U', STRIDE numbers apart, and inside the inverses, all of it there for the lanes. With
+   more than four rows a warp makes the products of blocks together (square.cuh); with fewer a lane has a row of
+   the inverses. Either way successive lanes write successive numbers.
+*/
+template <typename V, int B, int STRIDE, int H>
+__device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, const V *inside)
 {
   constexpr int COLUMNS = H / B;
   const int     lane    = threadIdx.x % H;
-  const bool    mine    = inode >= 0;
 
-  static_assert(2 * B <= H, "a lane for each column of the inverses of both triangles");
-  { /* a lane has a column of an inverse; those of U are counted from its end, so that it is a lower triangle too */
-    const bool upper = lane >= B, has = mine && lane < 2 * B;
-    const int  c  = upper ? 2 * B - 1 - lane : lane;
-    auto       at = [&](int k) { return upper ? B * B - 1 - k : k; };
-    V          x[B];
-
-#pragma unroll
-    for (int i = 0; i < B; i++) {
-      x[i] = i == c ? V(1) : V(0);
-      if (!has) continue;
-#pragma unroll
-      for (int j = 0; j < i; j++) x[i] -= inside[at(i * B + j)] * x[j];
-      if (!upper) x[i] *= inside[i * (B + 1)];
-    }
-    __syncwarp(); /* all have read the triangles, whose place the inverses take */
-#pragma unroll
-    for (int i = 0; i < B; i++)
-      if (has && (i > c || (i == c && !upper))) inside[at(i * B + c)] = x[i];
-    __syncwarp(); /* the inverses are there */
-  }
   if constexpr (B > 4 && H == 32) {
-    const int r = lane / 4, k = lane % 4;
+    const int    r = lane / 4, k = lane % 4;
+    const size_t next = (size_t)m.lines * B; /* from column to column */
 
-    if (!mine) return;
 #pragma unroll
     for (int p = 0; p < 2; p++) {
       const SyncILUBsrTilesPart &part = m.part[p];
       const PartPlace            at   = part_place<B>(m, place, p);
-      const V *const             from = w + (p ? nl + 1 : 0) * STRIDE;
-      V *const                   to   = (V *)part.val + at.begin * B + r;
+      const V *const             from = w + (p ? nl + 1 : 0) * STRIDE + k * B + r;
+      V                         *to   = (V *)part.val + at.begin * B + r + 2 * k * next;
       auto                       t    = [&](int j) { return j != r ? ((j > r) == (p == 1) ? inside[r * B + j] : V(0)) : p ? V(1) : inside[r * (B + 1)]; };
       const V                    a[2] = {r < B ? t(k) : V(0), r < B && 4 + k < B ? t(4 + k) : V(0)};
+      /* a lane knows where the block of one entry stands, -1: nowhere */
+      const int point = (int)(part.at >> 4 * (lane & 15) & 15), own = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
 
-      for (int e = 0; e <= part.points; e++) {
-        const int point = (int)(part.at >> 4 * e & 15);
-        V         y[2]  = {V(0), V(0)};
+      for (int e = 0; e <= part.points; e++, to += B * next) {
+        const int block = __shfl_sync(FULL, own, e);
+        V         y[2];
 
-        if (e < part.points) {
-          if (!(at.mask >> point & 1)) continue;
-          const V *const block = from + __popc(at.mask & ((1u << point) - 1)) * STRIDE + r;
-
-          add_square_product(y[0], y[1], a[0], r < B ? block[k * B] : V(0));
-          add_square_product(y[0], y[1], a[1], r < B && 4 + k < B ? block[(4 + k) * B] : V(0));
+        if (e == part.points) {
+          y[0] = r < B && 2 * k < B ? t(2 * k) : V(0);
+          y[1] = r < B && 2 * k + 1 < B ? t(2 * k + 1) : V(0);
+        } else {
+          if (block < 0) continue;
+          y[0] = y[1] = V(0);
+          add_square_product(y[0], y[1], a[0], r < B ? from[block] : V(0));
+          add_square_product(y[0], y[1], a[1], r < B && 4 + k < B ? from[block + 4 * B] : V(0));
         }
 #pragma unroll
-        for (int c = 0; c < 2; c++) {
-          const int q = 2 * k + c;
-
-          if (r < B && q < B) to[(size_t)(e * B + q) * (m.lines * B)] = e < part.points ? y[c] : t(q);
-        }
+        for (int c = 0; c < 2; c++)
+          if (r < B && 2 * k + c < B) to[c * next] = y[c];
       }
     }
     return;
   }
   const int i = lane % B, first = lane / B;
-  if (lane >= COLUMNS * B || !mine) return;
+  if (lane >= COLUMNS * B) return;
 #pragma unroll
   for (int p = 0; p < 2; p++) {
     const SyncILUBsrTilesPart &part = m.part[p];
@@ -125,6 +139,20 @@ __device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int 
       to[(size_t)q * (m.lines * B)] = y;
     }
   }
+}
+
+/* All of it, from the diagonal block; lanes whose inode is -1 go along. */
+template <typename V, int B, int STRIDE, int H = 32>
+__device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside)
+{
+  const bool mine = inode >= 0;
+  V          x[B];
+
+  invert_triangles<V, B, H>(inside, mine, x);
+  __syncwarp(); /* all have read the triangles, whose place the inverses take */
+  place_inverses<V, B, H>(inside, mine, x);
+  __syncwarp(); /* the inverses are there */
+  if (mine) store_products<V, B, STRIDE, H>(m, place, nl, w, inside);
 }
 
 } // namespace syncilu

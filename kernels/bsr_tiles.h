@@ -13,7 +13,7 @@ typedef struct {
   unsigned long long at;     /* four bits for each entry in storage: its point */
 } SyncILUBsrTilesPart;
 
-/* U' goes to the pattern as well, where others wait for it, and W does not. */
+/* What of U' others wait for goes to the place of the pattern as well, and W does not. */
 typedef struct {
   const SyncILUStructBlocksPlace *place;        /* of each inode; NULL: the solves have another storage */
   int                             lines, steps; /* of a tile */

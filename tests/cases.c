@@ -159,7 +159,7 @@ static const CaseLine tiles[] = {
   {FEW_UNKNOWNS " " MANY_UNKNOWNS,                           0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
   {FEW_UNKNOWNS,                                             0, RCM,     0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    BY_INODES,                          NULL              },
   {"27pt_dof8:3x3x3 star13_dof7:5x5x5 diamond25_dof5:5x5x5", 0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
-  {"star13_dof2:61x59x60",                                   0, NATURAL, 0, 0.0, NULL,        1, 1, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
+  {"star13_dof2:61x59x60 star13_dof5:59x60x61",              0, NATURAL, 0, 0.0, NULL,        1, 1, 0,  ORDER_GRID,   "bsr/struct/auto",                  NULL              },
   {"elasticity:6x5x4",                                       0, NATURAL, 0, 0.0, "0.05:0.1",  2, 2, 0,  ORDER_ROWS,   EACH,                               SIZES             },
   {"elasticity:5x6x7",                                       0, ND,      0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    EACH,                               SIZES             },
   {"random:3000",                                            0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ROWS,   EACH,                               "auto/auto/auto/*"},

@@ -13,6 +13,7 @@
 #include "../../kernels/factor_bsr.h"
 #include "../../kernels/factor_bsr_diagonal.h"
 #include "../../kernels/factor_bsr_list.h"
+#include "../../kernels/factor_bsr_tiles.h"
 
 typedef struct {
   FactorRows               rows;
@@ -70,8 +71,10 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
   l->team    = (!tiles || plan->inode == 3) && level_rows <= SYNCILU_BSR_TEAM_ROWS &&
             (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
   l->many  = updates > SYNCILU_BSR_FEW * references;
+  l->wide  = level_rows > SYNCILU_BSR_TILES_ROWS;
   l->lanes = plan->inode == 2 && !l->team && !l->many && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
   bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
+  if (tiles && plan->inode >= SYNCILU_BSR_TILES_LEAST) bytes = PetscMax(bytes, SyncILUKernelFactorBsrTilesBytes(plan->inode, l->entries, l->words));
   while (l->warps >> l->team > 1 && (size_t)(l->warps >> l->team) * bytes > SYNCILU_SHARED_BYTES) l->warps /= 2;
   return (PetscBool)(bytes <= SYNCILU_SHARED_BYTES);
 }
@@ -270,8 +273,13 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
     SyncILUDeviceBsrLists lists = b->lists;
 
     lists.tiles = tiles;
-    PlanLaunch(SyncILUKernelBsrListBegin(plan->type, b->lists.inodes, d.val, plan->stream));
-    PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, lists, plan->stream));
+    if (tiles.place && !d.size && plan->inode >= SYNCILU_BSR_TILES_LEAST) { /* no rows of W or U' are wanted */
+      PlanLaunch(SyncILUKernelBsrTilesBegin(plan->type, lists.inodes, d.val, plan->stream));
+      PlanLaunch(SyncILUKernelFactorBsrTiles(plan->type, d, lists, plan->stream));
+    } else {
+      PlanLaunch(SyncILUKernelBsrListBegin(plan->type, lists.inodes, d.val, plan->stream));
+      PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, lists, plan->stream));
+    }
     factor->stored = (PetscBool)(lists.tiles.place != NULL);
     if (factor->stored && !d.size) factor->w.values.a = factor->u.values.a = NULL; /* W is there alone */
   } else {

@@ -1,0 +1,426 @@
+/*
+   Update strategy bsr where the plan has lists (factor_bsr_list.h), inodes have five rows or more, and the solves
+   go along the lines of a grid: an inode goes to their storage as soon as it is finished, and what other inodes
+   need of it to where this kernel alone reads it. A warp has an inode, whose rows are at work in shared memory,
+   block by block.
+
+     for each reference inode k of inode i:    W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for those j in the list
+     then within the inode, row after row:     d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
+
+   A multiprocessor has room for few inodes, so that it counts how long each of them takes by itself. All products
+   are those of tensor cores (square.cuh), and what lanes have of them stands as they want it: inode k leaves
+   (I + U'_kk)^-1 in place of U'_kk, and each block by itself, column by column. The two numbers of a block that
+   a lane needs are then beside each other, and a warp reads a block as one piece. On an H200, 27 points with 8
+   unknowns, 72^3, take 11.1 ms; 15.5 with U' by rows, as in factor_bsr_list.cu. Two warps an inode, each with half
+   of the updates, take 17.
+
+   A reference inode's updates come before those of the next one in every case, so that results do not depend
+   on the time. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
+   syncfree.cuh says: all that an inode waits for belongs to lower tickets.
+*/
+#include "factor_bsr_tiles.h"
+#include "async.cuh"
+#include "bsr_tiles.cuh"
+#include "entries.cuh"
+#include "pivot.cuh"
+#include "square.cuh"
+
+using namespace syncilu;
+
+namespace
+{
+
+/* From block to block in shared memory: those of successive blocks stand in other banks. */
+template <int B>
+constexpr int STRIDE = B *B + (B % 2 ? 0 : B);
+
+/*
+   Where number p of column c stands in a block that is left for others. With eight rows the order is 0 4 1 5 2 6 3 7,
+   so that a lane's two numbers are a pair.
+*/
+template <int B>
+__device__ __forceinline__ int place_in_block(int p, int c)
+{
+  return c * B + (B == 8 ? p % 4 * 2 + p / 4 : p);
+}
+
+/* What shared memory has of an inode. */
+template <int B>
+struct Room {
+  double                   *w;      /* its blocks */
+  const int2               *word;   /* its list */
+  SyncILUStructBlocksPlace *place;  /* in the tiles of the solves */
+  double                   *inside; /* its diagonal block: reciprocal pivots, W and U' */
+
+  static __host__ __device__ size_t round(size_t bytes) { return (bytes + 15) / 16 * 16; }
+  static __host__ __device__ size_t bytes(int entries, int words)
+  {
+    return round((size_t)entries * STRIDE<B> * sizeof(double)) + round((size_t)(words + 1) * sizeof(int2)) + round(B * B * sizeof(double));
+  }
+  __device__ Room(unsigned char *memory, int entries, int words)
+  {
+    w = (double *)memory;
+    memory += round((size_t)entries * STRIDE<B> * sizeof(double));
+    word   = (const int2 *)memory;
+    place  = (SyncILUStructBlocksPlace *)(word + words);
+    inside = (double *)(memory + round((size_t)(words + 1) * sizeof(int2)));
+  }
+};
+
+/*
+   MORE updates by a reference inode whose values have been asked for. A number that nobody asks for stays what it
+   was, zero or from an update before: what becomes of it is not stored.
+*/
+template <int MORE>
+struct Step {
+  int    place;       /* the block W_ik; -1: there are no more */
+  bool   first, last; /* of the reference inode */
+  int    at;          /* where the lane's first number of (I + U'_kk)^-1 stands */
+  int    word[MORE];  /* of the list; -1: none */
+  double u[MORE][2], inside[2];
+};
+
+/*
+   With many updates by each reference inode a step has four of them, else two. BLOCKS, of a multiprocessor at least,
+   decides on registers: with 8 rows and a step of four 128 of them, with two 80 where levels are wide, and so
+   many warps that can be at work, else 128. On an H200, 13 points of a star with 8 unknowns, 80^3 4.63 ms with 80
+   and 5.10 with 128, 36^3 0.706 and 0.629; 27 points with 6 unknowns and steps of four, 72^3, 7.74 with 96 and 8.22
+   with 128.
+*/
+template <int B, int MORE, int BLOCKS>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
+{
+  constexpr int     BB = B * B;
+  extern __shared__ __align__(16) unsigned char shared[];
+  double *const val = (double *)f.val, *const pivot = (double *)f.pivot;
+  const int    lane = threadIdx.x % 32;
+  const Ticket t    = take_ticket(f.ticket);
+
+  if (t >= (Ticket)f.tasks) return;
+  const Room<B>               room(shared + (threadIdx.x / 32) * Room<B>::bytes(m.entries, m.words), m.entries, m.words);
+  const int4                  task  = ((const int4 *)m.task)[t];
+  const int                   inode = task.x, begin = task.y, list = task.z, nl = task.w & 255, len = (task.w >> 8 & 255) * B, words = task.w >> 16;
+  const size_t                own       = (size_t)begin * BB;
+  double *const               w         = room.w;
+  const int2 *const           reference = room.word;
+  const unsigned short *const update    = (const unsigned short *)(room.word + nl);
+  /* this lane's row of a product and the first of its two columns; as a second factor it has rows k and 4 + k of column r */
+  const int  r = lane / 4, k = lane % 4, c = 2 * k;
+  const int  columns = r < B ? max(0, min(2, B - c)) : 0;
+  const bool below   = r < B && 4 + k < B;
+
+  for (int q = lane; q < words; q += 32) copy_if(true, (double *)room.word + q, (const double *)m.word + list + q);
+  copy_if(lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
+  if (B % 2 == 0 && !f.values.map && (size_t)f.values.a % 16 == 0) {
+    for (int q = 2 * lane; q < len; q += 64) {
+#pragma unroll
+      for (int i = 0; i < B; i++) copy_piece(w + q / B * STRIDE<B> + i * B + q % B, (const double *)f.values.a + own + (size_t)i * len + q);
+    }
+  } else {
+    for (int q = lane; q < len; q += 32) {
+#pragma unroll
+      for (int i = 0; i < B; i++) {
+        double *const to = w + q / B * STRIDE<B> + i * B + q % B;
+
+        if (f.values.map) *to = value<double>(f.values, (int)(own + (size_t)i * len + q));
+        else copy_if(true, to, (const double *)f.values.a + own + (size_t)i * len + q);
+      }
+    }
+  }
+  commit_copies();
+  wait_copies<0>();
+  __syncwarp(); /* rows and list are there for all lanes */
+  const double shift = diagonal_shift(f.piv);
+  if (shift != 0.0) {
+    if (lane < B) w[nl * STRIDE<B> + lane * (B + 1)] += shift;
+    __syncwarp(); /* so is the shift */
+  }
+  if (f.throttle > 0 && t >= (Ticket)f.throttle) wait_for_ancestor(pivot + (size_t)f.order[t - f.throttle] * B, true);
+
+  /* two numbers of a row of a block in shared memory, of lanes that have them */
+  auto get = [&](const double *from, double(&x)[2]) {
+    if constexpr (B % 2 == 0) {
+      if (!columns) return;
+      const double2 pair = *(const double2 *)from;
+
+      x[0] = pair.x;
+      x[1] = pair.y;
+    } else {
+#pragma unroll
+      for (int e = 0; e < 2; e++)
+        if (e < columns) x[e] = from[e];
+    }
+  };
+  auto put = [&](double *to, const double(&x)[2]) {
+    if constexpr (B % 2 == 0) {
+      if (columns) *(double2 *)to = make_double2(x[0], x[1]);
+    } else {
+#pragma unroll
+      for (int e = 0; e < 2; e++)
+        if (e < columns) to[e] = x[e];
+    }
+  };
+
+  /* which updates of which reference inode come next, and where its first one stands in the list */
+  int  s = 0, pass = 0, before = 0;
+  auto load = [&](Step<MORE> &a, int g) {
+    const double *const from = val + (a.at + ((a.word[g] >> 8) + 1) * BB);
+
+    if (a.word[g] < 0 || r >= B) return;
+    if constexpr (B == 8) load_relaxed_pair(from, a.u[g]);
+    else {
+      a.u[g][0] = load_relaxed(from);
+      if (below) a.u[g][1] = load_relaxed(from + 4);
+    }
+  };
+  /* what is not above the diagonal is known */
+  auto load_inside = [&](Step<MORE> &a) {
+    if (r < B && k < r) a.inside[0] = load_relaxed(val + a.at);
+    if (r < B && 4 + k < r) a.inside[1] = load_relaxed(val + a.at + (B == 8 ? 1 : 4));
+  };
+  auto ask = [&](Step<MORE> &a) {
+    a.place = -1;
+    if (s == nl) return;
+    const int2 q     = reference[s];
+    const int  count = q.y >> 24 & 255;
+
+    a.place = q.y >> 16 & 255;
+    a.first = pass == 0;
+    a.at    = (q.x + (q.y & 255)) * BB + place_in_block<B>(k, r);
+#pragma unroll
+    for (int g = 0; g < MORE; g++) {
+      a.word[g] = pass + g < count ? update[before + pass + g] : -1;
+      load(a, g);
+    }
+    if (a.first) load_inside(a);
+    pass += MORE;
+    a.last = pass >= count;
+    if (a.last) {
+      before += count;
+      pass = 0;
+      s++;
+    }
+  };
+  auto missing = [&](const Step<MORE> &a) {
+    bool some = !is_set(a.inside[0]) || !is_set(a.inside[1]);
+
+#pragma unroll
+    for (int g = 0; g < MORE; g++) some |= !is_set(a.u[g][0]) || !is_set(a.u[g][1]);
+    return some;
+  };
+  auto again = [&](Step<MORE> &a) {
+    if (!missing(a)) return;
+#pragma unroll
+    for (int g = 0; g < MORE; g++) load(a, g);
+    if (a.first) load_inside(a);
+  };
+
+  double     l[2], part[2]; /* of W_ik; of -W_ik, as the first factors of squares */
+  Step<MORE> steps[2];
+#pragma unroll
+  for (int j = 0; j < 2; j++) {
+#pragma unroll
+    for (int g = 0; g < MORE; g++) steps[j].u[g][0] = steps[j].u[g][1] = 0.0;
+    steps[j].inside[0] = k == r;
+    steps[j].inside[1] = 4 + k == r;
+  }
+  auto make = [&](int j) {
+    Step<MORE> &now  = steps[j];
+    bool        wait = __any_sync(FULL, missing(now));
+
+    ask(steps[1 - j]); /* no earlier: the compiler counts all of these loads together, and would wait for these too */
+    if (wait) {
+      for (; wait; wait = __any_sync(FULL, missing(now))) again(now);
+      if (steps[1 - j].place >= 0) again(steps[1 - j]); /* the next ones may have come meanwhile: nobody waits for them here */
+    }
+    if (now.first) {
+      const double *const block = w + now.place * STRIDE<B> + r * B;
+
+      part[0] = r < B ? block[k] : 0.0;
+      part[1] = below ? block[4 + k] : 0.0;
+      l[0] = l[1] = 0.0;
+      add_square_product(l[0], l[1], part[0], now.inside[0]);
+      add_square_product(l[0], l[1], part[1], now.inside[1]);
+#pragma unroll
+      for (int h = 0; h < 2; h++) { /* from a result to a factor */
+        const int    from = lane / 4 * 4 + 2 * h + k / 2;
+        const double x = __shfl_sync(FULL, l[0], from), y = __shfl_sync(FULL, l[1], from);
+
+        part[h] = k & 1 ? -y : -x;
+      }
+    }
+    double x[MORE][2] = {};
+
+#pragma unroll
+    for (int g = 0; g < MORE; g++)
+      if (now.word[g] >= 0) get(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, x[g]);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+#pragma unroll
+      for (int g = 0; g < MORE; g++) add_square_product(x[g][0], x[g][1], part[h], now.u[g][h]);
+    }
+#pragma unroll
+    for (int g = 0; g < MORE; g++)
+      if (now.word[g] >= 0) put(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, x[g]);
+    if (now.last) {
+      __syncwarp(); /* the updates by this reference inode come before the next one's, and all have read W_ik */
+      put(w + now.place * STRIDE<B> + r * B + c, l);
+    }
+  };
+  ask(steps[0]);
+  for (bool more = true; more;) {
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+      if (more) more = steps[j].place >= 0;
+      if (more) make(j);
+    }
+  }
+
+  /*
+     From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the
+     pivots and the multipliers of the rows behind one another, are those of the first lanes.
+  */
+  const int upper     = len - nl * B;
+  double    own_found = 0.0; /* the pivot of the row of the lane, without shift */
+  /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
+  int  lost   = B;
+  auto column = [&](int q) { return w + (nl + q / B) * STRIDE<B> + q % B; };
+  /* of a column of another block, what others wait for, and what is stored at the end */
+  auto finish = [&](int q, const double(&v)[B], const double(&u)[B]) {
+    double *const to = val + own + (nl + q / B) * BB + q % B * B, *const keep = column(q);
+
+    if constexpr (B == 8) {
+#pragma unroll
+      for (int p = 0; p < B / 2; p++) store_relaxed_pair(to + 2 * p, clean(u[p]), clean(u[p + B / 2]));
+    } else {
+#pragma unroll
+      for (int p = 0; p < B; p++) store_relaxed(to + p, clean(u[p]));
+    }
+#pragma unroll
+    for (int p = 0; p < B; p++) {
+      if (!isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
+      keep[p * B] = u[p];
+    }
+  };
+  {
+    const bool has = lane < upper;
+    double     v[B], u[B], inverse = 0.0;
+
+#pragma unroll
+    for (int i = 0; i < B; i++) v[i] = has ? column(lane)[i * B] : 0.0;
+#pragma unroll
+    for (int p = 0; p < B; p++) {
+      const double found = __shfl_sync(FULL, v[p], p);
+      /* a tiny pivot that stays makes numbers that cancel, where the last bit decides what the host's are */
+      const double by = f.piv.type == SYNCILU_PIVOT_SHIFT ? 1.0 / shifted_pivot(f.piv, found) : reciprocal_pivot(f.piv, found);
+      double       l[B];
+
+#pragma unroll
+      for (int i = p + 1; i < B; i++) l[i] = __shfl_sync(FULL, v[i], p);
+      u[p] = v[p] * by;
+      if (lane > p) {
+#pragma unroll
+        for (int i = p + 1; i < B; i++) v[i] -= l[i] * u[p];
+      }
+      if (lane == p) {
+        own_found = found;
+        inverse   = by;
+      }
+    }
+    if (lane < B) { /* W and U' within the inode */
+#pragma unroll
+      for (int i = 0; i < B; i++) {
+        room.inside[i * B + lane] = i < lane ? u[i] : i == lane ? inverse : v[i];
+        if (i < lane && !isfinite(u[i]) && isfinite(v[i])) lost = min(lost, i);
+      }
+    } else if (has) finish(lane, v, u);
+  }
+  __syncwarp(); /* the diagonal block is there for all lanes */
+  double x[B];  /* a column of one of its inverses */
+  invert_triangles<double, B, 32>(room.inside, true, x);
+  if (lane >= B && lane < 2 * B) { /* of I + U', from its end */
+    const int last = 2 * B - 1 - lane;
+
+#pragma unroll
+    for (int i = 0; i < B; i++)
+      if (i > last) store_relaxed(val + own + nl * BB + place_in_block<B>(B - 1 - i, B - 1 - last), clean(x[i]));
+  }
+  for (int q = 32 + lane; q < upper; q += 32) {
+    double v[B], u[B];
+
+#pragma unroll
+    for (int i = 0; i < B; i++) v[i] = column(q)[i * B];
+#pragma unroll
+    for (int p = 0; p < B; p++) {
+      u[p] = v[p] * room.inside[p * (B + 1)];
+#pragma unroll
+      for (int i = p + 1; i < B; i++) v[i] -= room.inside[i * B + p] * u[p];
+    }
+    finish(q, v, u);
+  }
+  if (lost < B) report(&f.status->row, inode * B + lost);
+  if (lane < B) {
+    store_relaxed(pivot + inode * B + lane, clean(shifted_pivot(f.piv, own_found)));
+    (void)judge(f.piv, inode * B + lane, own_found, f.status);
+  }
+  __syncwarp(); /* all have U' where W was, and read the diagonal block, whose place its inverses take */
+  place_inverses<double, B, 32>(room.inside, true, x);
+  __syncwarp(); /* they are there */
+  store_products<double, B, STRIDE<B>, 32>(m.tiles, *room.place, nl, w, room.inside);
+}
+
+/* Of each inode, of which a warp has one: its diagonal block, and those behind it. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_tiles_begin_kernel(SyncILUDeviceInodes q, double *__restrict__ val)
+{
+  const long long i = global_thread() >> 5;
+
+  if (i >= q.pattern.n) return;
+  const size_t bb = q.size * q.size, end = q.pattern.ptr[i + 1] * bb;
+  for (size_t k = q.pattern.diag[i] * bb + threadIdx.x % 32; k < end; k += 32) poison(val[k]);
+}
+
+template <int B>
+size_t bytes_of(int size, int entries, int words)
+{
+  if constexpr (B > SYNCILU_BSR_TILES_LEAST) {
+    if (size < B) return bytes_of<B - 1>(size, entries, words);
+  }
+  return Room<B>::bytes(entries, words);
+}
+
+template <int B>
+cudaError_t launch_tiles(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrLists &m, cudaStream_t stream)
+{
+  if constexpr (B > SYNCILU_BSR_TILES_LEAST) {
+    if (m.inodes.size < B) return launch_tiles<B - 1>(f, m, stream);
+  }
+  const size_t   bytes = m.warps * Room<B>::bytes(m.entries, m.words);
+  const unsigned grid = blocks_for(f.tasks, m.warps), block = 32 * m.warps;
+  constexpr int  BLOCKS = B < 7 ? 5 : 4;
+
+  if (m.many) bsr_tiles_kernel<B, 4, BLOCKS><<<grid, block, bytes, stream>>>(f, m);
+  else if (m.wide) bsr_tiles_kernel<B, 2, 6><<<grid, block, bytes, stream>>>(f, m);
+  else bsr_tiles_kernel<B, 2, 4><<<grid, block, bytes, stream>>>(f, m);
+  return cudaGetLastError();
+}
+
+} // namespace
+
+size_t SyncILUKernelFactorBsrTilesBytes(int size, int entries, int words)
+{
+  return bytes_of<SYNCILU_INODE_MOST>(size, entries, words);
+}
+
+cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType type, SyncILUDeviceInodes q, void *val, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  LAUNCH(bsr_tiles_begin_kernel, 32ll * q.pattern.n, stream, q, (double *)val);
+}
+
+cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrLists m, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE || m.inodes.size < SYNCILU_BSR_TILES_LEAST || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0 || f.size || !m.tiles.place)
+    return cudaErrorNotSupported;
+  if (!f.tasks) return cudaSuccess;
+  return launch_tiles<SYNCILU_INODE_MOST>(f, m, stream);
+}

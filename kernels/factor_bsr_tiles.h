@@ -1,0 +1,36 @@
+/*
+   Update strategy bsr from lists, straight to the storage of solves along the lines of a grid: see
+   factor_bsr_tiles.cu.
+*/
+#ifndef SYNCILU_FACTOR_BSR_TILES_H
+#define SYNCILU_FACTOR_BSR_TILES_H
+
+#include "factor_bsr_list.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Least rows of an inode; with fewer the kernel of factor_bsr_list.h is faster. */
+#define SYNCILU_BSR_TILES_LEAST 5
+
+/* Bytes of shared memory for an inode of so many entries at most, with a list of so many words. */
+extern size_t SyncILUKernelFactorBsrTilesBytes(int size, int entries, int words);
+
+/*
+   Before the factorization: NaN sentinels in val, where inodes leave for each other what they need: as much as the
+   pattern of the rows has, in another order.
+*/
+extern cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
+
+/*
+   Without relaxation, and where no sizes of rows are asked for. Of the factorization, order, throttle and tasks
+   are of inodes, which have SYNCILU_BSR_TILES_LEAST rows at least; of the lists, team and lanes are not asked for.
+*/
+extern cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif
