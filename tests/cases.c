@@ -87,7 +87,7 @@ static const CaseLine small[] = {
   {"blocks:4x3x3",     0,    NATURAL, 0, 0.9, NULL,      2, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
   {"elasticity:4x3x3", 0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
   {"tridiagonal:2200", 0,    NATURAL, 0, 0.0, "0:0",     1, 1, 0, ORDER_CHAINS, ONE_TILED,                                                      NULL},
-  {"classes",          300,  NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/*/asap auto/*/none",                                      NULL}
+  {"classes",          150,  NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "auto/*/asap auto/*/none",                                      NULL}
 };
 
 /*
