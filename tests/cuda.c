@@ -471,7 +471,7 @@ static PetscErrorCode TestSets(const char *const sets[], const Wanted *wanted, P
 {
   CaseList       list;
   PetscLogDouble start;
-  int            count, all = 0;
+  int            count, all = 0, run = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
@@ -483,6 +483,7 @@ static PetscErrorCode TestSets(const char *const sets[], const Wanted *wanted, P
   for (int s = 0; sets[s]; s++) {
     PetscCall(SetCreate(sets[s], wanted, &list, &count));
     if (!all) PetscCall(CaseListAsk(&list, wanted->cases, &count));
+    run += count;
     for (int r = 0; r < list.count; r++) {
       char what[64];
 
@@ -493,6 +494,7 @@ static PetscErrorCode TestSets(const char *const sets[], const Wanted *wanted, P
     }
     PetscCall(CaseListDestroy(&list));
   }
+  CHECK(run, "no case has the name \"%s\", of so many rows and this pattern", wanted->cases);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
