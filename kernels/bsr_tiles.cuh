@@ -27,10 +27,11 @@ __device__ __forceinline__ PartPlace part_place(const SyncILUDeviceBsrTiles &m, 
 }
 
 /*
-   The inverses of both triangles of the diagonal block of an inode: of W + D, and of I + U'. `inside` is of the H
-   lanes of a warp that have the inode, and has the block's W below the diagonal, the reciprocal pivots, and its
-   U'. A lane has a column: the first B lanes those of W + D, the others those of U from its end, so that it is a
-   lower triangle too.
+   The inverses of both triangles of the diagonal block of an inode, W + D and I + U'. H lanes of a warp have
+   the inode. Their `inside` has W below the diagonal, the reciprocal pivots on it, and U' above. Each lane
+   computes a column x: the first B lanes columns of the inverse of W + D, the next B those of the inverse of
+   I + U', whose rows and columns are counted from the end, so that it is a lower triangle too. Lanes without
+   an inode (`mine` is false) go along.
 */
 template <typename V, int B, int H>
 __device__ __forceinline__ void invert_triangles(const V *inside, bool mine, V (&x)[B])
@@ -50,7 +51,7 @@ __device__ __forceinline__ void invert_triangles(const V *inside, bool mine, V (
   }
 }
 
-/* They take the place of the block, which all lanes have read. */
+/* Stores these columns in place of the block. All lanes have read the block before. */
 template <typename V, int B, int H>
 __device__ __forceinline__ void place_inverses(V *inside, bool mine, const V (&x)[B])
 {
@@ -64,10 +65,11 @@ __device__ __forceinline__ void place_inverses(V *inside, bool mine, const V (&x
 }
 
 /*
-   Stores the blocks of an inode, times the inverse of the triangle T of their part. w has nl blocks of W, one that
-   nobody needs, and those of U', STRIDE numbers apart, and inside the inverses, all of it there for the lanes. With
-   more than four rows a warp makes the products of blocks together (square.cuh); with fewer a lane has a row of
-   the inverses. Either way successive lanes write successive numbers.
+   Stores the blocks of an inode in the tiles: each block of W times the inverse of W + D, each block of U'
+   times the inverse of I + U', both from `inside`. w has nl blocks of W, the diagonal block, which is not
+   used, and those of U', STRIDE numbers apart. A barrier has made all of that visible to the lanes. With more
+   than four rows tensor cores make the products (square.cuh); with fewer, a lane has a row of the inverses.
+   Either way successive lanes write successive numbers.
 */
 template <typename V, int B, int STRIDE, int H>
 __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, const V *inside)
@@ -87,7 +89,7 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
       V                         *to   = (V *)part.val + at.begin * B + r + 2 * k * next;
       auto                       t    = [&](int j) { return j != r ? ((j > r) == (p == 1) ? inside[r * B + j] : V(0)) : p ? V(1) : inside[r * (B + 1)]; };
       const V                    a[2] = {r < B ? t(k) : V(0), r < B && 4 + k < B ? t(4 + k) : V(0)};
-      /* a lane knows where the block of one entry stands, -1: nowhere */
+      /* lane e knows where the block of entry e stands in w; -1: the inode has no such block */
       const int point = (int)(part.at >> 4 * (lane & 15) & 15), own = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
 
       for (int e = 0; e <= part.points; e++, to += B * next) {
@@ -141,7 +143,7 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
   }
 }
 
-/* All of it, from the diagonal block; lanes whose inode is -1 go along. */
+/* Inverts the triangles in `inside`, then stores the products. Lanes whose inode is -1 go along. */
 template <typename V, int B, int STRIDE, int H = 32>
 __device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside)
 {

@@ -13,7 +13,7 @@ typedef struct {
   unsigned long long at;     /* four bits for each entry in storage: its point */
 } SyncILUBsrTilesPart;
 
-/* What of U' others wait for goes to the place of the pattern as well, and W does not. */
+/* What others need of U' is also stored in val of the factorization; W is not. */
 typedef struct {
   const SyncILUStructBlocksPlace *place;        /* of each inode; NULL: the solves have another storage */
   int                             lines, steps; /* of a tile */

@@ -1,21 +1,20 @@
 /*
-   Update strategy bsr where the plan has lists (factor_bsr_list.h), inodes have five rows or more, and the solves
-   go along the lines of a grid: an inode goes to their storage as soon as it is finished, and what other inodes
-   need of it to where this kernel alone reads it. A warp has an inode, whose rows are at work in shared memory,
-   block by block.
+   Update strategy bsr from lists (factor_bsr_list.h), for inodes of five rows or more and solves that go
+   along the lines of a grid. An inode is stored in the tiles of the solves as soon as it is finished. What
+   other inodes need of it is stored a second time, in an order that only this kernel knows. A warp has an
+   inode. The rows of the inode are in shared memory, block by block.
 
-     for each reference inode k of inode i:    W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for those j in the list
-     then within the inode, row after row:     d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
+     for each reference inode k of inode i:  W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for j in the list
+     then within the inode, row after row:   d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
 
-   A multiprocessor has room for few inodes, so that it counts how long each of them takes by itself. All products
-   are those of tensor cores (square.cuh), and what lanes have of them stands as they want it: inode k leaves
-   (I + U'_kk)^-1 in place of U'_kk, and each block by itself, column by column. The two numbers of a block that
-   a lane needs are then beside each other, and a warp reads a block as one piece. On an H200, 27 points with 8
-   unknowns, 72^3, take 11.1 ms; 15.5 with U' by rows, as in factor_bsr_list.cu. Two warps an inode, each with half
-   of the updates, take 17.
+   Shared memory has room for few inodes at a time, so the time that one inode takes counts. All products are
+   made by tensor cores (square.cuh), and what others need is stored as these want it: (I + U'_kk)^-1 in place
+   of U'_kk, and each block by itself, column by column. So the two numbers of a block that a lane needs are
+   neighbours, and a warp reads a block in one piece. On an H200, 27 points with 8 unknowns, 72^3, take 11.1
+   ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode.
 
-   A reference inode's updates come before those of the next one in every case, so that results do not depend
-   on the time. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
+   The updates by one reference inode always come before those by the next one, so results do not depend on
+   timing. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
    syncfree.cuh says: all that an inode waits for belongs to lower tickets.
 */
 #include "factor_bsr_tiles.h"
@@ -35,8 +34,8 @@ template <int B>
 constexpr int STRIDE = B *B + (B % 2 ? 0 : B);
 
 /*
-   Where number p of column c stands in a block that is left for others. With eight rows the order is 0 4 1 5 2 6 3 7,
-   so that a lane's two numbers are a pair.
+   Where number p of column c stands in a block that other inodes read. With eight rows the order within a
+   column is 0 4 1 5 2 6 3 7, so that the two numbers of a lane are a pair.
 */
 template <int B>
 __device__ __forceinline__ int place_in_block(int p, int c)
@@ -68,8 +67,8 @@ struct Room {
 };
 
 /*
-   MORE updates by a reference inode whose values have been asked for. A number that nobody asks for stays what it
-   was, zero or from an update before: what becomes of it is not stored.
+   MORE updates by a reference inode, whose values are being loaded. A number that this lane does not load
+   keeps its old value, zero or that of an earlier update; what is computed from it is not stored.
 */
 template <int MORE>
 struct Step {
@@ -81,11 +80,11 @@ struct Step {
 };
 
 /*
-   With many updates by each reference inode a step has four of them, else two. BLOCKS, of a multiprocessor at least,
-   decides on registers: with 8 rows and a step of four 128 of them, with two 80 where levels are wide, and so
-   many warps that can be at work, else 128. On an H200, 13 points of a star with 8 unknowns, 80^3 4.63 ms with 80
-   and 5.10 with 128, 36^3 0.706 and 0.629; 27 points with 6 unknowns and steps of four, 72^3, 7.74 with 96 and 8.22
-   with 128.
+   A step has four updates where reference inodes make many, else two. BLOCKS, the least number of blocks of a
+   multiprocessor, bounds the registers of a thread. With 8 rows, steps of four have 128 registers. Steps of
+   two have 80 where levels are wide and many warps can run, else 128. On an H200, a star of 13 points with 8
+   unknowns takes 4.63 ms with 80 registers and 5.10 ms with 128 on 80^3, 0.706 and 0.629 ms on 36^3; 27
+   points with 6 unknowns and steps of four take 7.74 ms with 96 and 8.22 ms with 128 on 72^3.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
@@ -104,7 +103,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   double *const               w         = room.w;
   const int2 *const           reference = room.word;
   const unsigned short *const update    = (const unsigned short *)(room.word + nl);
-  /* this lane's row of a product and the first of its two columns; as a second factor it has rows k and 4 + k of column r */
+  /*
+     Of a product this lane has row r and columns c and c + 1; of a second factor it has rows k and 4 + k of
+     column r.
+  */
   const int  r = lane / 4, k = lane % 4, c = 2 * k;
   const int  columns = r < B ? max(0, min(2, B - c)) : 0;
   const bool below   = r < B && 4 + k < B;
@@ -161,7 +163,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     }
   };
 
-  /* which updates of which reference inode come next, and where its first one stands in the list */
+  /* the next updates: their reference inode, their number there, and where its first one is in the list */
   int  s = 0, pass = 0, before = 0;
   auto load = [&](Step<MORE> &a, int g) {
     const double *const from = val + (a.at + ((a.word[g] >> 8) + 1) * BB);
@@ -173,7 +175,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
       if (below) a.u[g][1] = load_relaxed(from + 4);
     }
   };
-  /* what is not above the diagonal is known */
+  /* the diagonal of (I + U'_kk)^-1 is one, and zeros are below it: these are not loaded */
   auto load_inside = [&](Step<MORE> &a) {
     if (r < B && k < r) a.inside[0] = load_relaxed(val + a.at);
     if (r < B && 4 + k < r) a.inside[1] = load_relaxed(val + a.at + (B == 8 ? 1 : 4));
@@ -228,10 +230,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     Step<MORE> &now  = steps[j];
     bool        wait = __any_sync(FULL, missing(now));
 
-    ask(steps[1 - j]); /* no earlier: the compiler counts all of these loads together, and would wait for these too */
+    /* after the test above, since the compiler waits for the loads of both steps together */
+    ask(steps[1 - j]);
     if (wait) {
       for (; wait; wait = __any_sync(FULL, missing(now))) again(now);
-      if (steps[1 - j].place >= 0) again(steps[1 - j]); /* the next ones may have come meanwhile: nobody waits for them here */
+      /* values of the next step may have arrived meanwhile: look once, and do not wait */
+      if (steps[1 - j].place >= 0) again(steps[1 - j]);
     }
     if (now.first) {
       const double *const block = w + now.place * STRIDE<B> + r * B;
@@ -242,7 +246,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
       add_square_product(l[0], l[1], part[0], now.inside[0]);
       add_square_product(l[0], l[1], part[1], now.inside[1]);
 #pragma unroll
-      for (int h = 0; h < 2; h++) { /* from a result to a factor */
+      for (int h = 0; h < 2; h++) { /* lanes have other numbers of a result than of a first factor */
         const int    from = lane / 4 * 4 + 2 * h + k / 2;
         const double x = __shfl_sync(FULL, l[0], from), y = __shfl_sync(FULL, l[1], from);
 
@@ -263,7 +267,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     for (int g = 0; g < MORE; g++)
       if (now.word[g] >= 0) put(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, x[g]);
     if (now.last) {
-      __syncwarp(); /* the updates by this reference inode come before the next one's, and all have read W_ik */
+      __syncwarp(); /* all updates by this reference inode are made, and all lanes have read W_ik */
       put(w + now.place * STRIDE<B> + r * B + c, l);
     }
   };
@@ -369,7 +373,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   store_products<double, B, STRIDE<B>, 32>(m.tiles, *room.place, nl, w, room.inside);
 }
 
-/* Of each inode, of which a warp has one: its diagonal block, and those behind it. */
+/* Sentinels in the place of the diagonal block and of those behind it, a warp an inode. */
 __global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_tiles_begin_kernel(SyncILUDeviceInodes q, double *__restrict__ val)
 {
   const long long i = global_thread() >> 5;

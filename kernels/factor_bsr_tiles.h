@@ -18,14 +18,15 @@ extern "C" {
 extern size_t SyncILUKernelFactorBsrTilesBytes(int size, int entries, int words);
 
 /*
-   Before the factorization: NaN sentinels in val, where inodes leave for each other what they need: as much as the
-   pattern of the rows has, in another order.
+   Before the factorization: NaN sentinels in val where inodes will store what other inodes need. val has as
+   many numbers as the pattern of the rows, in another order.
 */
 extern cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
 
 /*
-   Without relaxation, and where no sizes of rows are asked for. Of the factorization, order, throttle and tasks
-   are of inodes, which have SYNCILU_BSR_TILES_LEAST rows at least; of the lists, team and lanes are not asked for.
+   Not with relaxation, and not where sizes of rows are wanted. order, throttle and tasks of the factorization
+   are those of inodes, which have at least SYNCILU_BSR_TILES_LEAST rows; team and lanes of the lists are not
+   used.
 */
 extern cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
 

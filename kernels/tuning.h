@@ -226,9 +226,9 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Inodes of a level in the mean from which on those of five rows and more, which go straight to tiles, have few
-   registers where they have few updates, so that more are at work (factor_bsr_tiles.cu): 13 points of a star with 8
-   unknowns take on an H200 1.12 of the time with 440 of them, and 0.91 with 2,151.
+   factor_bsr_tiles.cu: with more inodes than this in a level, in the mean, and few updates by each reference
+   inode, the kernel has fewer registers, so that more warps run. On an H200 a star of 13 points with 8
+   unknowns then takes 1.12 times as long with 440 inodes a level, and 0.91 times with 2,151.
 */
 #if !defined(SYNCILU_BSR_TILES_ROWS) /* tests have few */
   #define SYNCILU_BSR_TILES_ROWS 1000

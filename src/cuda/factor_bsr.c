@@ -273,7 +273,7 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
     SyncILUDeviceBsrLists lists = b->lists;
 
     lists.tiles = tiles;
-    if (tiles.place && !d.size && plan->inode >= SYNCILU_BSR_TILES_LEAST) { /* no rows of W or U' are wanted */
+    if (tiles.place && !d.size && plan->inode >= SYNCILU_BSR_TILES_LEAST) { /* nobody wants rows of W or U' */
       PlanLaunch(SyncILUKernelBsrTilesBegin(plan->type, lists.inodes, d.val, plan->stream));
       PlanLaunch(SyncILUKernelFactorBsrTiles(plan->type, d, lists, plan->stream));
     } else {
