@@ -17,6 +17,23 @@ PetscErrorCode CheckErrorHandler(MPI_Comm comm, int line, const char *func, cons
   return n;
 }
 
+PetscErrorCode CheckOptionsBegin(const char *options, PetscOptions *db)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(db));
+  PetscCall(PetscOptionsInsertString(*db, options));
+  PetscCall(PetscOptionsPush(*db));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CheckOptionsEnd(PetscOptions *db)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(db));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CheckViewBegin(MPI_Comm comm, PetscViewer *viewer, FILE **f)
 {
   PetscFunctionBegin;

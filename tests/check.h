@@ -49,6 +49,10 @@ extern char check_message[4096]; /* of the last error that was expected, or caug
 /* A handler of errors that prints nothing and keeps the text in check_message. */
 extern PetscErrorCode CheckErrorHandler(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
 
+/* These options and no others from here on, until CheckOptionsEnd(). Not collective. */
+extern PetscErrorCode CheckOptionsBegin(const char *options, PetscOptions *);
+extern PetscErrorCode CheckOptionsEnd(PetscOptions *);
+
 /* A viewer into a temporary file, and then what was printed with it. */
 extern PetscErrorCode CheckViewBegin(MPI_Comm, PetscViewer *, FILE **);
 extern PetscErrorCode CheckViewEnd(PetscViewer *, FILE *, char *, size_t);

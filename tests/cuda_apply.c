@@ -144,13 +144,10 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
 #endif
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
 
-  PetscCall(PetscOptionsCreate(&db));
-  PetscCall(PetscOptionsInsertString(db, options));
-  PetscCall(PetscOptionsPush(db));
+  PetscCall(CheckOptionsBegin(options, &db));
   PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
   PetscCall(PCSetFromOptions(pc));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&db));
+  PetscCall(CheckOptionsEnd(&db));
   CountFrom(count);
   PetscCall(PCSetUp(pc));
   CountTo(count);

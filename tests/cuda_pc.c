@@ -604,14 +604,11 @@ static PetscErrorCode ViewChosen(Mat A, SyncILUBackend backend, const char *opti
   PC           pc;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&db));
-  PetscCall(PetscOptionsInsertString(db, options));
-  PetscCall(PetscOptionsPush(db));
+  PetscCall(CheckOptionsBegin(options, &db));
   PetscCall(PreconditionerCreate(A, backend, &pc));
   PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGSYNCILU));
   PetscCall(PCSetFromOptions(pc));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&db));
+  PetscCall(CheckOptionsEnd(&db));
   if (way == BY_CHECK) PetscCall(PCSyncILUSetCheck(pc, PETSC_TRUE));
   if (way == KEPT) PetscCall(PCFactorSetReuseOrdering(pc, PETSC_TRUE));
   PetscCall(PCSetUp(pc));
@@ -807,13 +804,10 @@ static PetscErrorCode TestStrategies(PetscRandom rand)
 
       Watch("strategy %s", name);
       PetscCall(PetscSNPrintf(option, sizeof(option), "%s %s", kind[k].option, name));
-      PetscCall(PetscOptionsCreate(&db));
-      PetscCall(PetscOptionsInsertString(db, option));
-      PetscCall(PetscOptionsPush(db));
+      PetscCall(CheckOptionsBegin(option, &db));
       PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
       PetscCall(PCSetFromOptions(pc));
-      PetscCall(PetscOptionsPop());
-      PetscCall(PetscOptionsDestroy(&db));
+      PetscCall(CheckOptionsEnd(&db));
       text[0]          = 0;
       check_message[0] = 0;
       PetscCall(PetscPushErrorHandler(CheckErrorHandler, NULL));

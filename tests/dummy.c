@@ -90,13 +90,10 @@ static PetscErrorCode CreateWith(Mat A, const char *options, PC *pc)
   PetscOptions db;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&db));
-  PetscCall(PetscOptionsInsertString(db, options));
-  PetscCall(PetscOptionsPush(db));
+  PetscCall(CheckOptionsBegin(options, &db));
   PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, pc));
   PetscCall(PCSetFromOptions(*pc));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&db));
+  PetscCall(CheckOptionsEnd(&db));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

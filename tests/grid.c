@@ -69,9 +69,7 @@ static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, c
     PetscOptions db;
     PC           pc;
 
-    PetscCall(PetscOptionsCreate(&db));
-    PetscCall(PetscOptionsInsertString(db, options));
-    PetscCall(PetscOptionsPush(db));
+    PetscCall(CheckOptionsBegin(options, &db));
     PetscCall(PCCreate(PetscObjectComm((PetscObject)A), &pc));
     PetscCall(PCSetType(pc, PCSYNCILU));
     PetscCall(PCSyncILUSetBackend(pc, k ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST));
@@ -83,8 +81,7 @@ static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, c
     PetscCall(PCApply(pc, b, x[k]));
     if (k) PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, len));
     PetscCall(PCDestroy(&pc));
-    PetscCall(PetscOptionsPop());
-    PetscCall(PetscOptionsDestroy(&db));
+    PetscCall(CheckOptionsEnd(&db));
   }
   PetscCall(CheckDifference(x[1], x[0], &difference));
   CHECK(difference < 1e-12, "the solution is %g from the host's:\n%s", (double)difference, text);
@@ -259,9 +256,7 @@ static PetscErrorCode TestPoints(void)
     PetscCall(VecGetSize(b, &n));
     PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, columns, NULL, &B));
     PetscCall(MatSetRandom(B, rand));
-    PetscCall(PetscOptionsCreate(&db));
-    PetscCall(PetscOptionsInsertString(db, options));
-    PetscCall(PetscOptionsPush(db));
+    PetscCall(CheckOptionsBegin(options, &db));
     for (int d = 0; d < 2; d++) {
       PetscCall(PreconditionerCreate(A, d ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[d]));
       PetscCall(PCSetFromOptions(pc[d]));
@@ -306,8 +301,7 @@ static PetscErrorCode TestPoints(void)
       PetscCall(MatDestroy(&X[d]));
       for (int t = 0; t < 2; t++) PetscCall(VecDestroy(&x[d][t]));
     }
-    PetscCall(PetscOptionsPop());
-    PetscCall(PetscOptionsDestroy(&db));
+    PetscCall(CheckOptionsEnd(&db));
     PetscCall(MatDestroy(&B));
     PetscCall(VecDestroy(&b));
     PetscCall(MatDestroy(&A));

@@ -430,13 +430,10 @@ static PetscErrorCode SetUpWith(const Problem *p, const char *options, PC *pc)
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&db));
-  PetscCall(PetscOptionsInsertString(db, options));
-  PetscCall(PetscOptionsPush(db));
+  PetscCall(CheckOptionsBegin(options, &db));
   PetscCall(PreconditionerCreate(p->A, SYNCILU_BACKEND_HOST, pc));
   ierr = PCSetFromOptions(*pc);
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&db));
+  PetscCall(CheckOptionsEnd(&db));
   if (!ierr) ierr = PCSetUp(*pc);
   PetscFunctionReturn(ierr);
 }

@@ -409,41 +409,30 @@ static PetscErrorCode TestMeshes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewSolver(KSP ksp, Mat A, const char *type, char *view, size_t len)
+/*
+   The view with these options, for a solver with the prefix a_ and a matrix with the prefix m_. A refusal is returned,
+   and leaves neither solver nor options behind.
+*/
+static PetscErrorCode ViewWith(Mat A, const char *type, const char *options, char *view, size_t len)
 {
-  PC pc;
+  KSP            ksp;
+  PC             pc;
+  PetscOptions   db;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
+  PetscCall(CheckOptionsBegin(options, &db));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOptionsPrefix(ksp, "a_"));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, type));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSYNCILU));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, len));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   The view with these options, for a solver with the prefix a_ and a matrix with the prefix m_. What is refused leaves
-   nothing behind either.
-*/
-static PetscErrorCode ViewWith(Mat A, const char *type, const char *options, char *view, size_t len)
-{
-  KSP            ksp;
-  PetscOptions   db;
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&db));
-  PetscCall(PetscOptionsInsertString(db, options));
-  PetscCall(PetscOptionsPush(db));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-  ierr = ViewSolver(ksp, A, type, view, len);
+  ierr = KSPSetFromOptions(ksp);
+  if (!ierr) ierr = KSPSetUp(ksp);
+  if (!ierr) ierr = CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, view, len);
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&db));
+  PetscCall(CheckOptionsEnd(&db));
   PetscFunctionReturn(ierr);
 }
 

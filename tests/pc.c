@@ -638,12 +638,9 @@ static PetscErrorCode TestReordering(void)
     if (when == 2) {
       PetscOptions db;
 
-      PetscCall(PetscOptionsCreate(&db));
-      PetscCall(PetscOptionsInsertString(db, "-pc_factor_nonzeros_along_diagonal"));
-      PetscCall(PetscOptionsPush(db));
+      PetscCall(CheckOptionsBegin("-pc_factor_nonzeros_along_diagonal", &db));
       PetscCall(KSPSetFromOptions(ksp));
-      PetscCall(PetscOptionsPop());
-      PetscCall(PetscOptionsDestroy(&db));
+      PetscCall(CheckOptionsEnd(&db));
     }
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetConvergedReason(ksp, &reason));

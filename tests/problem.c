@@ -2,6 +2,7 @@
    See problem.h.
 */
 #include "problem.h"
+#include "check.h"
 #include "compat.h"
 
 PetscErrorCode ProblemCreate(PetscInt m, PetscReal wind, Problem *p)
@@ -43,9 +44,7 @@ PetscErrorCode SolveWith(Problem *p, const char *options, PetscInt *its, KSP *ke
   KSP          ksp;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&db));
-  PetscCall(PetscOptionsInsertString(db, options));
-  PetscCall(PetscOptionsPush(db));
+  PetscCall(CheckOptionsBegin(options, &db));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, p->A, p->A));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
@@ -54,8 +53,7 @@ PetscErrorCode SolveWith(Problem *p, const char *options, PetscInt *its, KSP *ke
   PetscCall(KSPGetIterationNumber(ksp, its));
   if (keep) *keep = ksp;
   else PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&db));
+  PetscCall(CheckOptionsEnd(&db));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
