@@ -438,6 +438,16 @@
 #define SYNCILU_SHARED_BYTES 48128
 
 /*
+   Rows of a level in the mean from which on those along the lines of a grid are factored a lane a row, and not a warp a row
+   (factor_struct_wide.cu). On an H200 a star of 13 points takes 0.95 times as long with 7,700 of them, 0.4 times with
+   22,500 and 0.33 times with 63,000; 27 points 0.87 times with 5,700 and 0.5 times with 15,800; a diamond of 13 points
+   1.2 times with 6,700 and 0.8 times with 11,300.
+*/
+#if !defined(SYNCILU_STRUCT_WIDE) /* tests have few */
+  #define SYNCILU_STRUCT_WIDE 10000
+#endif
+
+/*
    Bytes of device memory that are kept for the next analysis when one ends: to map memory takes longer than
    many analyses.
 */

@@ -49,8 +49,10 @@
 #define FEW_UNKNOWNS  "star13_dof2:11x9x7 27pt_dof2:7x6x5 15pt_dof2_random:6x6x7 27pt_dof3:4x4x3 27pt_dof4:4x3x3 15pt_dof4_random:4x4x4"
 #define MANY_UNKNOWNS "15pt_dof5:4x4x3 27pt_dof6:4x3x3 7pt_dof6:5x4x3 star13_dof7:5x4x3 7pt_dof8:5x4x3 diamond13_dof8:5x4x3"
 /* Small ones that are seen as grids. */
-#define ON_GRIDS  "star13_dof5:7x5x1 diamond13_dof8:3x3x3 27pt_dof6:3x3x3"
-#define BY_INODES "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
+#define ON_GRIDS "star13_dof5:7x5x1 diamond13_dof8:3x3x3 27pt_dof6:3x3x3"
+/* with levels that are wide where there is no device */
+#define LINES_WIDE "27pt:20x9x7 star13:13x11x10 diamond13:14x9x8 diamond25:12x9x9 triangles:40x31"
+#define BY_INODES  "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
 
 /* The columns of all tables are those of CaseLine. */
 
@@ -83,6 +85,8 @@ static const CaseLine small[] = {
   {"7pt_dof4:4x3x2",   0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"5pt_dof8:4x3",     0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {ON_GRIDS,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
+  {LINES_WIDE,         0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "struct/struct/auto",                                           NULL},
+  {"5pt:40x31",        0,    NATURAL, 1, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "struct/struct/auto",                                           NULL},
   {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
   {"blocks:4x3x3",     0,    NATURAL, 0, 0.9, NULL,      2, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
   {"elasticity:4x3x3", 0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   ONE_LINED,                                                      NULL},
@@ -130,8 +134,8 @@ static const CaseLine main_lines[] = {
    Rows in tiles, and matrices that look as if they had some: sizes that leave tiles incomplete in every
    direction, hardly any points in one direction, patterns that are not symmetric, so that transposed solves
    go another way, blocks that do not depend on each other as a whole, a chain of which the matrix has the
-   other end first, chains that are too short, more tiles than run at a time, a full band whose last row block
-   has fewer rows than the others.
+   other end first, chains that are too short, more tiles than run at a time, levels wide enough to be factored a
+   lane a row, a full band whose last row block has fewer rows than the others.
 */
 static const CaseLine tiles[] = {
   {GRIDS,                                                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },
@@ -181,6 +185,7 @@ static const CaseLine tiles[] = {
   {GRIDS " " STENCILS,                                       0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
   {GRIDS " " STENCILS,                                       0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
   {"15pt:7x5x9 27pt:6x5x4",                                  0, NATURAL, 0, 0.0, "0.1:0.2",   2, 2, 0,  ORDER_ANY,    LINES,                              NULL              },
+  {"star13:180x181x179",                                     0, NATURAL, 0, 0.0, NULL,        1, 1, 0,  ORDER_LINES,  "struct/struct/auto",               NULL              },
   {"band:1001",                                              0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         SIZES_TILED       },
   {"band:1001",                                              0, NATURAL, 0, 0.9, NULL,        2, 2, 0,  ORDER_BLOCKS, EACH_TILED,                         NULL              },
   {"7pt:9x6x7 15pt:17x15x13 tridiagonal:5000",               0, NATURAL, 0, 0.0, NULL,        1, 0, 71, ORDER_ANY,    "auto/*/auto",                      NULL              }
@@ -217,6 +222,7 @@ static const CaseLine values_small[] = {
   {"blocks:2x2x1",      0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
   {"blocks:3x3x1",      0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
   {"star13_dof5:7x5x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"star13:9x11x10",    0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_LINES,  "struct/struct/auto",                       NULL},
   {"7pt_random",        27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"arrow",             35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"classes",           50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
@@ -239,10 +245,11 @@ static const CaseLine shifts[] = {
   {"15pt:7x5x9",  0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,   LINES,             NULL         }
 };
 static const CaseLine shifts_small[] = {
-  {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto", NULL},
-  {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
-  {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,            NULL},
-  {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,          NULL}
+  {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto",       NULL},
+  {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,                  NULL},
+  {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,                  NULL},
+  {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,                NULL},
+  {"star13:9x11x10",   0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "struct/struct/auto", NULL}
 };
 
 /* For ever, with updates of the diagonal alone, and of all entries. */

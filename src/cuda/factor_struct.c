@@ -2,14 +2,17 @@
    Update strategy struct: along the lines of a grid, straight into the storage of the triangular solves along
    them.
 */
+#include <limits.h>
 #include "factor.h"
 #include "struct.h"
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_struct.h"
+#include "../../kernels/factor_struct_wide.h"
 
 typedef struct {
   SyncILUDeviceStructFactor f;
   int                       room; /* values of a row that u has room for */
+  SyncILUDeviceStructWide   wide; /* task is NULL: levels are narrow, or entries are dropped */
 } Struct;
 
 /* What makes of the stencil's points a table for the lanes of a warp. */
@@ -179,6 +182,161 @@ static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, 
   }
 }
 
+/* The lowest level of a tile. */
+static int LevelOf(const SyncILULines *g, int tile)
+{
+  const int row = tile / g->row, column = tile - row * g->row + SyncILULinesBegin(g, row);
+
+  return g->level[0] * (column << g->edge[0]) + g->level[1] * (row << g->edge[1]);
+}
+
+/* The steps of all tiles by their levels. What host memory is needed is freed before anything can end for lack of the device's. */
+static PetscErrorCode WideTasks(Factorization *f, SyncILUDeviceStructWide *x)
+{
+  Plan               *plan = f->plan;
+  const SyncILULines *g    = &x->lower.g;
+  const int           mark = plan->scratch.n;
+  int                *order, *start, *first, *device, levels = 0;
+  void               *task;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < g->tiles; k++) levels = PetscMax(levels, LevelOf(g, k) + g->steps);
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)g->tiles * (size_t)g->steps * SYNCILU_STRUCT_TASK, &task));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)g->tiles * sizeof(*x->done), &x->done));
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)g->tiles + 2 * (size_t)levels) * sizeof(int), &device));
+  PetscCall(PetscMalloc3(g->tiles, &order, levels, &start, levels, &first));
+  PetscCall(StencilOrder(g, 0, order));
+  for (int l = 0, begin = 0, end = 0, next = 0; l < levels; l++) {
+    while (end < g->tiles && LevelOf(g, order[end]) <= l) end++;
+    while (begin < g->tiles && LevelOf(g, order[begin]) <= l - g->steps) begin++;
+    start[l] = next;
+    first[l] = begin;
+    next += end - begin;
+  }
+  PetscCall(DeviceUpload(plan->stream, device, order, (size_t)g->tiles * sizeof(int)));
+  PetscCall(DeviceUpload(plan->stream, device + g->tiles, start, (size_t)levels * sizeof(int)));
+  PetscCall(DeviceUpload(plan->stream, device + g->tiles + levels, first, (size_t)levels * sizeof(int)));
+  PetscCall(PetscFree3(order, start, first));
+  PlanLaunch(SyncILUKernelStructTasks(*g, device, device + g->tiles, device + g->tiles + levels, task, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  x->tasks = g->tiles * g->steps;
+  x->task  = task;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The tiles that reference rows are in, seen from a row's own tile; where they stand there, and how far it must be. False: there are too many. */
+static PetscBool WidePlaces(SyncILUDeviceStructWide *x, SyncILUStructTable *table)
+{
+  const SyncILULines *g       = &x->lower.g;
+  const int           padding = x->lower.entries - x->lower.points;
+
+  for (int k = 0; k < x->lower.points; k++) {
+    const signed char *p        = x->lower.point[x->lower.at[padding + k]];
+    const int          beside[] = {p[1] + g->skew * p[2], p[2]};
+
+    for (int j = 0; j < SYNCILU_STRUCT_BESIDE; j++) table->needs[k][j] = -g->steps;
+    for (int lane = 0; lane < 32; lane++) {
+      const int own[2] = {lane & ((1 << g->edge[0]) - 1), lane >> g->edge[0]};
+      int       tile[2], to[2], behind = -p[0], j = 0;
+
+      for (int c = 0; c < 2; c++) {
+        const int size = 1 << g->edge[c];
+
+        to[c]   = (own[c] + beside[c]) & (size - 1);
+        tile[c] = (own[c] + beside[c] - to[c]) / size;
+        behind -= g->level[c] * (to[c] - own[c]);
+      }
+      while (j < x->tiles && (x->tile[j].v != tile[0] || x->tile[j].w != tile[1])) j++;
+      if (j == SYNCILU_STRUCT_BESIDE) return PETSC_FALSE;
+      if (j == x->tiles) x->tile[x->tiles++] = (SyncILUStructTile){(signed char)tile[0], (signed char)tile[1]};
+      table->place[k][lane] = (SyncILUStructPlace){(short)behind, (unsigned char)j, (unsigned char)((to[1] << g->edge[0]) + to[0])};
+      table->needs[k][j]    = PetscMax(table->needs[k][j], 1 - behind);
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/*
+   What reference rows update, and where their numbers are at hand: one after the other, and from the beginning again,
+   once those that stood there are used.
+*/
+static void WideUpdates(SyncILUDeviceStructWide *x)
+{
+  const int points[] = {x->lower.points, x->upper.points}, padding[] = {x->lower.entries - points[0], x->upper.entries - points[1]};
+  int       next = 0;
+
+  for (int k = 0; k < points[0]; k++) {
+    SyncILUStructSource *source = &x->source[k];
+    const signed char   *p      = x->lower.point[x->lower.at[padding[0] + k]];
+
+    source->count = 0;
+    for (int u = 0; u < points[1]; u++) {
+      const signed char *q      = x->upper.point[x->upper.at[padding[1] + u]];
+      const int          sum[3] = {p[0] + q[0], p[1] + q[1], p[2] + q[2]};
+      int                entry  = sum[0] || sum[1] || sum[2] ? -1 : points[0];
+
+      for (int e = 0; e < points[0] + points[1]; e++) {
+        const signed char *to = e < points[0] ? x->lower.point[x->lower.at[padding[0] + e]] : x->upper.point[x->upper.at[padding[1] + e - points[0]]];
+
+        if (to[0] == sum[0] && to[1] == sum[1] && to[2] == sum[2]) entry = e + (e >= points[0]);
+      }
+      if (entry >= 0) source->update[source->count++] = (unsigned)(entry * SYNCILU_STRUCT_STRIDE) << 16 | (unsigned)((padding[1] + u) * 32);
+    }
+    if (next + source->count > SYNCILU_STRUCT_HAND) next = 0;
+    source->begin = (unsigned char)next;
+    source->after = 0;
+    for (int other = 0; other < k; other++)
+      if (x->source[other].begin < next + source->count && next < x->source[other].begin + x->source[other].count) source->after = (unsigned char)(other + 1);
+    next += source->count;
+  }
+}
+
+/* What wide levels are planned with, if they are. */
+static PetscErrorCode Wide(Factorization *f)
+{
+  Plan                   *plan  = f->plan;
+  Struct                 *all   = (Struct *)f->data;
+  SyncILUDeviceStructWide x     = {.lower = all->f.lower, .upper = all->f.upper};
+  PetscBool               lines = PETSC_FALSE; /* each row has the one before it on its line, so that a tile's steps end one after the other */
+  SyncILUStructTable     *table, *device;
+  PetscBool               fits;
+
+  PetscFunctionBegin;
+  if (plan->settings->relax != 0.0 || f->L->order.level_rows <= SYNCILU_STRUCT_WIDE) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &f->memory, sizeof(*table), &device));
+  PetscCall(PetscCalloc1(1, &table));
+  for (int k = 0; k < 2; k++) {
+    const SyncILUDeviceStruct *m = k ? &x.upper : &x.lower;
+
+    for (int e = 0; e < m->points; e++) {
+      const signed char *p = m->point[m->at[m->entries - m->points + e]];
+
+      lines = (PetscBool)(lines || (p[0] == -1 && !p[1] && !p[2]));
+      for (int c = 0; c < 3; c++) {
+        x.margin[c][0] = PetscMax(x.margin[c][0], -p[c]);
+        x.margin[c][1] = PetscMax(x.margin[c][1], p[c]);
+      }
+    }
+    for (int e = 0; e < m->points; e++) {
+      const int place = k * (x.lower.points + 1) + m->at[m->entries - m->points + e], entry = k * (x.lower.points + 1) + e;
+
+      x.bit[k * x.lower.points + e] = (unsigned char)place;
+      table->entry[place]           = entry * SYNCILU_STRUCT_STRIDE;
+    }
+  }
+  table->entry[x.lower.points] = x.lower.points * SYNCILU_STRUCT_STRIDE;
+  fits                         = (PetscBool)(lines && WidePlaces(&x, table));
+  if (fits) {
+    WideUpdates(&x);
+    PetscCall(DeviceUpload(plan->stream, device, table, sizeof(*table)));
+    x.table = device;
+  }
+  PetscCall(PetscFree(table));
+  if (fits) PlanCall(WideTasks(f, &x));
+  if (fits) all->wide = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Room for the rows of U', with the sums of relaxation if there is any. */
 static PetscErrorCode Room(Factorization *f, PetscBool relax)
 {
@@ -229,8 +387,9 @@ static PetscErrorCode Create_Struct(Factorization *f, char why[], size_t len)
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(entry), &entries));
   PetscCall(DeviceUpload(plan->stream, entries, entry, sizeof(entry)));
   s->f.entry = entries;
-  f->lanes   = 5;
-  PlanCall(Room(f, (PetscBool)(plan->settings->relax != 0.0)));
+  PlanCall(Wide(f));
+  f->lanes = s->wide.task ? 0 : 5;
+  if (!s->wide.task) PlanCall(Room(f, (PetscBool)(plan->settings->relax != 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,6 +402,22 @@ static PetscErrorCode Factor_Struct(Factorization *f, const SyncILUDeviceValues 
   SyncILUDeviceStructFactor s;
 
   PetscFunctionBegin;
+  f->lanes = ((const Struct *)f->data)->wide.task && !relative && !relaxed ? 0 : 5;
+  if (!f->lanes) {
+    SyncILUDeviceStructWide x = ((const Struct *)f->data)->wide;
+
+    x.a      = *values;
+    x.pivot  = f->pivot;
+    x.ticket = plan->ticket + 2;
+    x.piv    = *piv;
+    x.status = status;
+    PlanCall(PlanGetPattern(plan, &x.pattern));
+    PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, x.ticket, 0, NULL, 0, NULL, plan->stream));
+    CallCUDA(cudaMemsetAsync(x.done, 0, (size_t)x.lower.g.tiles * sizeof(*x.done), plan->stream));
+    PlanLaunch(SyncILUKernelFactorStructWide(plan->type, x, plan->stream));
+    factor->stored = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PlanCall(Room(f, relaxed));
   if (relative && !f->wrows.val) PlanCall((*f->L->ops->rows)(f->L, &f->wrows));
   s        = ((const Struct *)f->data)->f;
