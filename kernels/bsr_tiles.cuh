@@ -64,18 +64,30 @@ __device__ __forceinline__ void place_inverses(V *inside, bool mine, const V (&x
     if (mine && lane < 2 * B && (i > c || (i == c && !upper))) inside[upper ? B * B - 1 - i * B - c : i * B + c] = x[i];
 }
 
+/* A number of the inverse of W + D (p is 0) or of I + U', as place_inverses() leaves them. */
+template <typename V, int B>
+__device__ __forceinline__ V of_triangle(const V *inside, int p, int i, int j)
+{
+  return j != i ? ((j > i) == (p == 1) ? inside[i * B + j] : V(0)) : p ? V(1) : inside[i * (B + 1)];
+}
+
 /*
-   Stores the blocks of an inode in the tiles: each block of W times the inverse of W + D, each block of U'
-   times the inverse of I + U', both from `inside`. w has nl blocks of W, the diagonal block, which is not
-   used, and those of U', STRIDE numbers apart. A barrier has made all of that visible to the lanes. With more
-   than four rows tensor cores make the products (square.cuh); with fewer, a lane has a row of the inverses.
-   Either way successive lanes write successive numbers.
+   Stores the blocks of an inode in the tiles, each times a square: by(p, i, j) has its numbers for blocks of W, with p = 0,
+   and of U. own(p, i, j) has those of the diagonal block of either part. w has nl blocks of W, the diagonal block, which is
+   not used, and those of U, STRIDE numbers apart. A barrier has made all of that visible to the lanes. With more than four
+   rows tensor cores make the products (square.cuh); with fewer, a lane has a row of the square. Either way successive lanes
+   write successive numbers. Returns whether this lane has stored numbers that are not finite.
 */
-template <typename V, int B, int STRIDE, int H>
-__device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, const V *inside)
+template <typename V, int B, int STRIDE, int H, typename By, typename Own>
+__device__ __forceinline__ bool store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, By by, Own own)
 {
   constexpr int COLUMNS = H / B;
   const int     lane    = threadIdx.x % H;
+  int           largest = 0; /* the upper half of the largest magnitude */
+  auto          keep    = [&](V &to, V y) {
+    to      = y;
+    largest = max(largest, __double2hiint(y) & 0x7fffffff);
+  };
 
   if constexpr (B > 4 && H == 32) {
     const int    r = lane / 4, k = lane % 4;
@@ -87,60 +99,66 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
       const PartPlace            at   = part_place<B>(m, place, p);
       const V *const             from = w + (p ? nl + 1 : 0) * STRIDE + k * B + r;
       V                         *to   = (V *)part.val + at.begin * B + r + 2 * k * next;
-      auto                       t    = [&](int j) { return j != r ? ((j > r) == (p == 1) ? inside[r * B + j] : V(0)) : p ? V(1) : inside[r * (B + 1)]; };
-      const V                    a[2] = {r < B ? t(k) : V(0), r < B && 4 + k < B ? t(4 + k) : V(0)};
+      const bool                 low = r < B && k < B, high = r < B && 4 + k < B;
+      const V                    a[2] = {low ? by(p, r, k) : V(0), high ? by(p, r, 4 + k) : V(0)};
       /* lane e knows where the block of entry e stands in w; -1: the inode has no such block */
-      const int point = (int)(part.at >> 4 * (lane & 15) & 15), own = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
+      const int point = (int)(part.at >> 4 * (lane & 15) & 15), stands = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
 
-      for (int e = 0; e <= part.points; e++, to += B * next) {
-        const int block = __shfl_sync(FULL, own, e);
-        V         y[2];
+      for (int e = 0; e < part.points; e++, to += B * next) {
+        const int block = __shfl_sync(FULL, stands, e);
+        V         y[2]  = {V(0), V(0)};
 
-        if (e == part.points) {
-          y[0] = r < B && 2 * k < B ? t(2 * k) : V(0);
-          y[1] = r < B && 2 * k + 1 < B ? t(2 * k + 1) : V(0);
-        } else {
-          if (block < 0) continue;
-          y[0] = y[1] = V(0);
-          add_square_product(y[0], y[1], a[0], r < B ? from[block] : V(0));
-          add_square_product(y[0], y[1], a[1], r < B && 4 + k < B ? from[block + 4 * B] : V(0));
+        if (block < 0) continue;
+        add_square_product(y[0], y[1], a[0], low ? from[block] : V(0));
+        add_square_product(y[0], y[1], a[1], high ? from[block + 4 * B] : V(0));
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+          if (r >= B || 2 * k + c >= B) continue;
+          keep(to[c * next], y[c]);
         }
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-          if (r < B && 2 * k + c < B) to[c * next] = y[c];
       }
-    }
-    return;
-  }
-  const int i = lane % B, first = lane / B;
-  if (lane >= COLUMNS * B) return;
 #pragma unroll
-  for (int p = 0; p < 2; p++) {
-    const SyncILUBsrTilesPart &part = m.part[p];
-    const PartPlace            at   = part_place<B>(m, place, p);
-    const unsigned             mask = at.mask;
-    const V *const             from = w + (p ? nl + 1 : 0) * STRIDE;
-    V *const                   to   = (V *)part.val + at.begin * B + i;
-    V                          t[B];
+      for (int c = 0; c < 2; c++)
+        if (r < B && 2 * k + c < B) keep(to[c * next], own(p, r, 2 * k + c));
+    }
+  } else if (lane < COLUMNS * B) {
+    const int i = lane % B, first = lane / B;
 
 #pragma unroll
-    for (int j = 0; j < B; j++) t[j] = j != i ? ((j > i) == (p == 1) ? inside[i * B + j] : V(0)) : p ? V(1) : inside[i * (B + 1)];
-    for (int q = first; q < (part.points + 1) * B; q += COLUMNS) { /* columns, as they stand in storage */
-      const int e = q / B, c = q % B, k = (int)(part.at >> 4 * e & 15);
-      V         y = V(0);
+    for (int p = 0; p < 2; p++) {
+      const SyncILUBsrTilesPart &part = m.part[p];
+      const PartPlace            at   = part_place<B>(m, place, p);
+      const unsigned             mask = at.mask;
+      const V *const             from = w + (p ? nl + 1 : 0) * STRIDE;
+      V *const                   to   = (V *)part.val + at.begin * B + i;
+      V                          a[B];
 
-      if (e < part.points) {
-        if (!(mask >> k & 1)) continue;
-        const V *const block = from + __popc(mask & ((1u << k) - 1)) * STRIDE + c;
 #pragma unroll
-        for (int j = 0; j < B; j++) y += t[j] * block[j * B];
-      } else {
+      for (int j = 0; j < B; j++) a[j] = by(p, i, j);
+      for (int q = first; q < (part.points + 1) * B; q += COLUMNS) { /* columns, as they stand in storage */
+        const int e = q / B, c = q % B, k = (int)(part.at >> 4 * e & 15);
+        V         y = V(0);
+
+        if (e < part.points) {
+          if (!(mask >> k & 1)) continue;
+          const V *const block = from + __popc(mask & ((1u << k) - 1)) * STRIDE + c;
 #pragma unroll
-        for (int j = 0; j < B; j++) y = j == c ? t[j] : y;
+          for (int j = 0; j < B; j++) y += a[j] * block[j * B];
+        } else y = own(p, i, c);
+        keep(to[(size_t)q * (m.lines * B)], y);
       }
-      to[(size_t)q * (m.lines * B)] = y;
     }
   }
+  return largest >= 0x7ff00000;
+}
+
+/* The same with both triangles of the diagonal block as place_inverses() leaves them; w has U'. */
+template <typename V, int B, int STRIDE, int H>
+__device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, const V *inside)
+{
+  auto triangle = [&](int p, int i, int j) { return of_triangle<V, B>(inside, p, i, j); };
+
+  (void)store_products<V, B, STRIDE, H>(m, place, nl, w, triangle, triangle);
 }
 
 /* Inverts the triangles in `inside`, then stores the products. Lanes whose inode is -1 go along. */
@@ -154,7 +172,7 @@ __device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int 
   __syncwarp(); /* all have read the triangles, whose place the inverses take */
   place_inverses<V, B, H>(inside, mine, x);
   __syncwarp(); /* the inverses are there */
-  if (mine) store_products<V, B, STRIDE, H>(m, place, nl, w, inside);
+  if (mine) store_by_triangles<V, B, STRIDE, H>(m, place, nl, w, inside);
 }
 
 } // namespace syncilu

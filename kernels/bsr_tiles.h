@@ -11,9 +11,10 @@ typedef struct {
   void              *val;    /* see SyncILUDeviceStructBlocks */
   int                points; /* of the stencil */
   unsigned long long at;     /* four bits for each entry in storage: its point */
+  unsigned long long entry;  /* four bits for each point: its entry in storage */
 } SyncILUBsrTilesPart;
 
-/* What others need of U' is also stored in val of the factorization; W is not. */
+/* What others need of U' is also stored in val of the factorization, unless they read it here; W is not. */
 typedef struct {
   const SyncILUStructBlocksPlace *place;        /* of each inode; NULL: the solves have another storage */
   int                             lines, steps; /* of a tile */

@@ -393,8 +393,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
 #pragma unroll
       for (int p = 0; p < B; p++) {
         const V found = __shfl_sync(FULL, v[p], p, H);
-        /* a tiny pivot that stays makes numbers that cancel, where the last bit decides what the host's are */
-        const V by = f.piv.type == SYNCILU_PIVOT_SHIFT ? V(1) / shifted_pivot(f.piv, found) : reciprocal_pivot(f.piv, found);
+        const V by    = reciprocal_in_inode(f.piv, found);
         V       l[B];
 
 #pragma unroll

@@ -32,7 +32,6 @@ typedef struct {
   int                   warps, team;    /* of a block; logarithm of those of an inode */
   int                   lanes;          /* of an inode: 32, or of two rows 8 */
   int                   many;           /* updates by each reference inode: more than SYNCILU_BSR_FEW in the mean */
-  int                   wide;           /* levels have more than SYNCILU_BSR_TILES_ROWS inodes in the mean */
   SyncILUDeviceBsrTiles tiles;          /* then W goes to the pattern only if sizes of rows are asked for */
 } SyncILUDeviceBsrLists;
 

@@ -18,9 +18,8 @@
    syncfree.cuh says: all that an inode waits for belongs to lower tickets.
 */
 #include "factor_bsr_tiles.h"
-#include "async.cuh"
+#include "bsr_rows.cuh"
 #include "bsr_tiles.cuh"
-#include "entries.cuh"
 #include "pivot.cuh"
 #include "square.cuh"
 
@@ -28,10 +27,6 @@ using namespace syncilu;
 
 namespace
 {
-
-/* From block to block in shared memory: those of successive blocks stand in other banks. */
-template <int B>
-constexpr int STRIDE = B *B + (B % 2 ? 0 : B);
 
 /*
    Where number p of column c stands in a block that other inodes read. With eight rows the order within a
@@ -81,10 +76,9 @@ struct Step {
 
 /*
    A step has four updates where reference inodes make many, else two. BLOCKS, the least number of blocks of a
-   multiprocessor, bounds the registers of a thread. With 8 rows, steps of four have 128 registers. Steps of
-   two have 80 where levels are wide and many warps can run, else 128. On an H200, a star of 13 points with 8
-   unknowns takes 4.63 ms with 80 registers and 5.10 ms with 128 on 80^3, 0.706 and 0.629 ms on 36^3; 27
-   points with 6 unknowns and steps of four take 7.74 ms with 96 and 8.22 ms with 128 on 72^3.
+   multiprocessor, bounds the registers of a thread: with 8 rows there are 128. On an H200, a star of 13 points
+   with 8 unknowns takes 0.706 ms with 80 registers and 0.629 ms with 128 on 36^3; 27 points with 6 unknowns and
+   steps of four take 7.74 ms with 96 and 8.22 ms with 128 on 72^3.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
@@ -113,22 +107,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
   for (int q = lane; q < words; q += 32) copy_if(true, (double *)room.word + q, (const double *)m.word + list + q);
   copy_if(lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
-  if (B % 2 == 0 && !f.values.map && (size_t)f.values.a % 16 == 0) {
-    for (int q = 2 * lane; q < len; q += 64) {
-#pragma unroll
-      for (int i = 0; i < B; i++) copy_piece(w + q / B * STRIDE<B> + i * B + q % B, (const double *)f.values.a + own + (size_t)i * len + q);
-    }
-  } else {
-    for (int q = lane; q < len; q += 32) {
-#pragma unroll
-      for (int i = 0; i < B; i++) {
-        double *const to = w + q / B * STRIDE<B> + i * B + q % B;
-
-        if (f.values.map) *to = value<double>(f.values, (int)(own + (size_t)i * len + q));
-        else copy_if(true, to, (const double *)f.values.a + own + (size_t)i * len + q);
-      }
-    }
-  }
+  copy_rows<B>(f.values, own, len, w);
   commit_copies();
   wait_copies<0>();
   __syncwarp(); /* rows and list are there for all lanes */
@@ -138,30 +117,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     __syncwarp(); /* so is the shift */
   }
   if (f.throttle > 0 && t >= (Ticket)f.throttle) wait_for_ancestor(pivot + (size_t)f.order[t - f.throttle] * B, true);
-
-  /* two numbers of a row of a block in shared memory, of lanes that have them */
-  auto get = [&](const double *from, double(&x)[2]) {
-    if constexpr (B % 2 == 0) {
-      if (!columns) return;
-      const double2 pair = *(const double2 *)from;
-
-      x[0] = pair.x;
-      x[1] = pair.y;
-    } else {
-#pragma unroll
-      for (int e = 0; e < 2; e++)
-        if (e < columns) x[e] = from[e];
-    }
-  };
-  auto put = [&](double *to, const double(&x)[2]) {
-    if constexpr (B % 2 == 0) {
-      if (columns) *(double2 *)to = make_double2(x[0], x[1]);
-    } else {
-#pragma unroll
-      for (int e = 0; e < 2; e++)
-        if (e < columns) to[e] = x[e];
-    }
-  };
 
   /* the next updates: their reference inode, their number there, and where its first one is in the list */
   int  s = 0, pass = 0, before = 0;
@@ -257,7 +212,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
 #pragma unroll
     for (int g = 0; g < MORE; g++)
-      if (now.word[g] >= 0) get(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, x[g]);
+      if (now.word[g] >= 0) get_two<B>(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, columns, x[g]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
 #pragma unroll
@@ -265,10 +220,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     }
 #pragma unroll
     for (int g = 0; g < MORE; g++)
-      if (now.word[g] >= 0) put(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, x[g]);
+      if (now.word[g] >= 0) put_two<B>(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, columns, x[g]);
     if (now.last) {
       __syncwarp(); /* all updates by this reference inode are made, and all lanes have read W_ik */
-      put(w + now.place * STRIDE<B> + r * B + c, l);
+      put_two<B>(w + now.place * STRIDE<B> + r * B + c, columns, l);
     }
   };
   ask(steps[0]);
@@ -315,8 +270,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 #pragma unroll
     for (int p = 0; p < B; p++) {
       const double found = __shfl_sync(FULL, v[p], p);
-      /* a tiny pivot that stays makes numbers that cancel, where the last bit decides what the host's are */
-      const double by = f.piv.type == SYNCILU_PIVOT_SHIFT ? 1.0 / shifted_pivot(f.piv, found) : reciprocal_pivot(f.piv, found);
+      const double by    = reciprocal_in_inode(f.piv, found);
       double       l[B];
 
 #pragma unroll
@@ -370,7 +324,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   __syncwarp(); /* all have U' where W was, and read the diagonal block, whose place its inverses take */
   place_inverses<double, B, 32>(room.inside, true, x);
   __syncwarp(); /* they are there */
-  store_products<double, B, STRIDE<B>, 32>(m.tiles, *room.place, nl, w, room.inside);
+  store_by_triangles<double, B, STRIDE<B>, 32>(m.tiles, *room.place, nl, w, room.inside);
 }
 
 /* Sentinels in the place of the diagonal block and of those behind it, a warp an inode. */
@@ -403,7 +357,6 @@ cudaError_t launch_tiles(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrLis
   constexpr int  BLOCKS = B < 7 ? 5 : 4;
 
   if (m.many) bsr_tiles_kernel<B, 4, BLOCKS><<<grid, block, bytes, stream>>>(f, m);
-  else if (m.wide) bsr_tiles_kernel<B, 2, 6><<<grid, block, bytes, stream>>>(f, m);
   else bsr_tiles_kernel<B, 2, 4><<<grid, block, bytes, stream>>>(f, m);
   return cudaGetLastError();
 }

@@ -80,14 +80,6 @@ __device__ __forceinline__ int remembered(int number)
   return __shfl_sync(FULL, number, threadIdx.x & 31);
 }
 
-/* Whether d is so far from the ends of the range of numbers that its reciprocal() is one. */
-__device__ __forceinline__ bool usual(double d)
-{
-  const int exponent = __double2hiint(d) >> 20 & 0x7ff;
-
-  return exponent > 32 && exponent < 2014;
-}
-
 /*
    What the two warps of a line wait for: that a row has what far rows have for it and that its near rows are
    there; and that a row is done.
@@ -362,7 +354,7 @@ __device__ __forceinline__ void Line<FAR, POLLS, LG, RELAX, HOLES>::end_rows() c
       d -= f.piv.relax * (dropped.high + dropped.low);
     }
     double inverse = reciprocal(d);
-    if (!usual(d) || fabs(d) <= f.piv.zeropivot) { /* likewise in all lanes */
+    if (!has_reciprocal(d) || fabs(d) <= f.piv.zeropivot) { /* likewise in all lanes */
       if (lane == DIAGONAL) (void)judge(f.piv, first + x * g.stride[0], d, f.status);
       d       = shifted_pivot(f.piv, d);
       inverse = 1.0 / d;

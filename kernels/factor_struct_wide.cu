@@ -5,14 +5,14 @@
    beside each other, and copy them to shared memory, each for itself. The values of the matrix, which has rows one after
    the other, are brought row by row, and in shared memory lanes have them entry by entry.
 
-   What factor_struct.cu does with a row at a time, whose lanes have its entries, takes less time from a level to the next;
-   here a warp does 32 rows in the time of one, with a hop of several microseconds from level to level.
+   factor_struct.cu has a row at a time, whose entries lanes have, and takes less time from a level to the next. Here a warp
+   does 32 rows in the time of one. But a level takes several microseconds, so levels must be wide.
 
    Each tile counts its steps, which end one after the other, and releases the count when a step is stored. Who needs
    rows of it acquires that, reference row by reference row: the lowest levels come first, and only those of the level
    just before wait.
 
-   Progress: tickets are in the order of the levels, and a row waits for rows of lower levels alone.
+   Progress: tickets are in the order of the levels, and a task waits for steps of tiles that all have lower levels.
 */
 #include "factor_struct_wide.h"
 #include "async.cuh"
@@ -41,14 +41,6 @@ __host__ __device__ __forceinline__ int doubles_of_rows(const SyncILUDeviceStruc
 __host__ __device__ __forceinline__ int doubles_of_task(const SyncILUDeviceStructWide &f)
 {
   return doubles_of_rows(f) + SYNCILU_STRUCT_HAND * 32;
-}
-
-/* Whether d is so far from the ends of the range of numbers that its reciprocal() is one. */
-__device__ __forceinline__ bool usual(double d)
-{
-  const int exponent = __double2hiint(d) >> 20 & 0x7ff;
-
-  return exponent > 32 && exponent < 2014;
 }
 
 /* This thread's copies but the last so many groups have come: at most AHEAD - 1. */
@@ -137,10 +129,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
   wait_copies<0>();
   __syncwarp(); /* the rows are there for all lanes; and those steps are whole for them */
   const double shift = diagonal_shift(f.piv);
-  if (shift != 0.0) {
-    if (on) w[nl * STRIDE] += shift;
-    __syncwarp(); /* so is the shift */
-  }
+  if (on && shift != 0.0) w[nl * STRIDE] += shift;
 
   const double *const u     = (const double *)f.upper.val;
   const int           slots = (f.upper.entries + f.upper.scaled) * 32;
@@ -196,7 +185,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
     double        d = w[nl * STRIDE], inverse = reciprocal(d);
     int           largest = 0; /* the upper half of the largest magnitude that is stored */
 
-    if (!usual(d) || fabs(d) <= f.piv.zeropivot) {
+    if (!has_reciprocal(d) || fabs(d) <= f.piv.zeropivot) {
       (void)judge(f.piv, row, d, f.status);
       d       = shifted_pivot(f.piv, d);
       inverse = 1.0 / d;
@@ -217,7 +206,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
     if (largest >= 0x7ff00000) {
       bool lost = false;
 
-      for (int b = 0; b < nu; b++) lost |= isfinite(w[(nl + 1 + b) * STRIDE]) && !isfinite(w[(nl + 1 + b) * STRIDE] * inverse);
+      for (int b = 0; b < nu; b++)
+        lost |= (full || all >> f.bit[nl + b] & 1) && isfinite(w[(nl + 1 + b) * STRIDE]) && !isfinite(w[(nl + 1 + b) * STRIDE] * inverse);
       /* the row would not come out as it is on the host, where U is not divided by its pivots */
       if (lost) report(&f.status->row, row);
     }

@@ -35,6 +35,14 @@ __device__ __forceinline__ bool is_normal(double v)
   return ((unsigned)__double2hiint(v) & 0x7fffffffu) - 0x00100000u < 0x7fe00000u;
 }
 
+/* Whether d is so far from the ends of the range of numbers that its reciprocal() is one. */
+__device__ __forceinline__ bool has_reciprocal(double d)
+{
+  const int exponent = __double2hiint(d) >> 20 & 0x7ff;
+
+  return exponent > 32 && exponent < 2014;
+}
+
 /*
    1 / d where rows wait for it: a division takes 0.2 us, and has a branch before its result, so that what
    else a warp does meanwhile would have to wait. From one that has 20 bits right a step of third order (e = 1
@@ -55,6 +63,12 @@ __device__ __forceinline__ double reciprocal_pivot(const SyncILUDevicePivoting &
   const double d = p.type == SYNCILU_PIVOT_SHIFT ? shifted_pivot(p, pivot) : pivot, r = reciprocal(d);
 
   return is_normal(r) ? r : 1.0 / d;
+}
+
+/* The same within an inode, where a tiny pivot that stays makes numbers that cancel: there the last bit decides what the host's are. */
+__device__ __forceinline__ double reciprocal_in_inode(const SyncILUDevicePivoting &p, double pivot)
+{
+  return p.type == SYNCILU_PIVOT_SHIFT ? 1.0 / shifted_pivot(p, pivot) : reciprocal_pivot(p, pivot);
 }
 
 /*

@@ -226,13 +226,23 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   factor_bsr_tiles.cu: with more inodes than this in a level, in the mean, and few updates by each reference
-   inode, the kernel has fewer registers, so that more warps run. On an H200 a star of 13 points with 8
-   unknowns then takes 1.12 times as long with 440 inodes a level, and 0.91 times with 2,151.
+   Inodes of a level in the mean from which on those along the lines of a grid are factored by its stencil
+   (factor_bsr_grid.cu), and not from lists; and updates by each reference inode in the mean up to which they are where
+   inodes have five rows or more. On an H200 that takes, of the time from lists:
+
+     unknowns                    4             6             8
+     7 points, 1 update          0.91, 205^3   0.72, 154^3   0.57, 128^3
+     star of 13, 2               0.74, 110^3   0.80, 128^3   0.75, 102^3
+     diamond of 13, 3.7          0.81, 166^3   0.93, 128^3   0.87, 102^3
+     diamond of 25                             1.06, 102^3   1.08, 83^3
+     27 points, 7.5              0.91, 128^3   1.10, 102^3   1.06, 83^3
+
+   and with 440 inodes a level (8 unknowns, star of 13, 36^3) 1.11.
 */
-#if !defined(SYNCILU_BSR_TILES_ROWS) /* tests have few */
-  #define SYNCILU_BSR_TILES_ROWS 1000
+#if !defined(SYNCILU_BSR_GRID_ROWS) /* tests have few */
+  #define SYNCILU_BSR_GRID_ROWS 1000
 #endif
+#define SYNCILU_BSR_GRID_UPDATES 4.0
 
 /*
    Factorization from lists: updates by each reference inode in the mean up to which inodes of two rows have eight

@@ -51,6 +51,8 @@
 /* Small ones that are seen as grids. */
 #define ON_GRIDS "star13_dof5:7x5x1 diamond13_dof8:3x3x3 27pt_dof6:3x3x3"
 /* with levels that are wide where there is no device */
+#define ON_WIDE    "5pt_dof6:16x17 diamond13_dof8:8x7x6 7pt_dof5:5x5x4 27pt_dof4:9x8x4 star13_dof4:6x5x5 star13_dof7:6x5x5"
+#define ON_HOLES   "triangles_dof4:33x24"
 #define LINES_WIDE "27pt:20x9x7 star13:13x11x10 diamond13:14x9x8 diamond25:12x9x9 triangles:40x31"
 #define BY_INODES  "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
 
@@ -85,6 +87,8 @@ static const CaseLine small[] = {
   {"7pt_dof4:4x3x2",   0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {"5pt_dof8:4x3",     0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {ON_GRIDS,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
+  {ON_WIDE,            0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
+  {ON_HOLES,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
   {LINES_WIDE,         0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "struct/struct/auto",                                           NULL},
   {"5pt:40x31",        0,    NATURAL, 1, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "struct/struct/auto",                                           NULL},
   {"blocks:3x2x2",     0,    NATURAL, 0, 0.9, "0:0",     2, 1, 0, ORDER_INODES, ONE,                                                            NULL},
@@ -222,7 +226,8 @@ static const CaseLine values_small[] = {
   {"blocks:2x2x1",      0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
   {"blocks:3x3x1",      0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
   {"star13_dof5:7x5x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
-  {"star13:9x11x10",    0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_LINES,  "struct/struct/auto",                       NULL},
+  {"5pt_dof4:16x17",    0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"star13:6x6x7",      0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_LINES,  "struct/struct/auto",                       NULL},
   {"7pt_random",        27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"arrow",             35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
   {"classes",           50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
@@ -246,10 +251,11 @@ static const CaseLine shifts[] = {
 };
 static const CaseLine shifts_small[] = {
   {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto",       NULL},
+  {"5pt_dof4:16x17",   0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/struct/auto",    NULL},
   {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,                  NULL},
   {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,                  NULL},
   {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,                NULL},
-  {"star13:9x11x10",   0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "struct/struct/auto", NULL}
+  {"star13:6x6x7",     0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "struct/struct/auto", NULL}
 };
 
 /* For ever, with updates of the diagonal alone, and of all entries. */

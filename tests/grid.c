@@ -2,6 +2,7 @@ static char help[] = "The grid that rows follow: given by the user, the DMDA's o
 
 #include "check.h"
 #include "case.h"
+#include "../kernels/tuning.h"
 #include <petscdm.h>
 #include <petscdmda.h>
 
@@ -87,6 +88,52 @@ static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, c
   CHECK(difference < 1e-12, "the solution is %g from the host's:\n%s", (double)difference, text);
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
   PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points of a level of L in the mean: a row of a box needs the last point of the line before it, and of the plane before it. */
+static double LevelPoints(const Shape *s)
+{
+  const PetscInt *n = s->points, levels = n[0] + (s->box ? 2 : 1) * (n[1] - 1) + (s->box ? 4 : 1) * (n[2] - 1);
+
+  return (double)(n[0] * n[1] * n[2]) / (double)levels;
+}
+
+/*
+   A lane a row where levels are wide, which without a device they soon are; elsewhere, with relaxation, and where pivots
+   are compared with their rows, a warp a row.
+*/
+static PetscErrorCode TestWide(void)
+{
+  const struct {
+    Shape       s;
+    PetscBool   plain;
+    const char *options;
+  } tests[] = {
+    {{{40, 9, 7}, 1, PETSC_TRUE, PETSC_FALSE},  PETSC_TRUE,  ""                              },
+    {{{40, 9, 7}, 1, PETSC_TRUE, PETSC_FALSE},  PETSC_FALSE, " -pc_syncilu_relax 0.9"        },
+    {{{70, 4, 1}, 1, PETSC_TRUE, PETSC_FALSE},  PETSC_TRUE,  ""                              },
+    {{{50, 40, 1}, 1, PETSC_TRUE, PETSC_FALSE}, PETSC_FALSE, " -pc_factor_shift_type nonzero"}
+  };
+  char *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); k++) {
+    const PetscBool wide  = (PetscBool)(tests[k].plain && LevelPoints(&tests[k].s) > SYNCILU_STRUCT_WIDE);
+    const char     *lanes = wide ? "factorization: struct, 1 lanes a row" : "factorization: struct, 32 lanes a row";
+    char            options[100];
+    DM              da;
+    Mat             A;
+
+    PetscCall(Create(PETSC_COMM_SELF, &tests[k].s, &da, &A));
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_syncilu_update struct%s", tests[k].options));
+    PetscCall(Apply(A, NULL, SYNCILU_SOLVE_STRUCT, options, text, 20000));
+    CHECK(strstr(text, lanes), "%zu, %s expected:\n%s", k, lanes, text);
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscFree(text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,6 +245,15 @@ static PetscErrorCode TestOrigins(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define BY_STENCIL "by the stencil, into the tiles of the solves\n"
+
+/* How updates of points are found: by the stencil where levels are wide, but with few unknowns, shifts, or many updates. */
+static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
+{
+  if (!narrow || s->dof < 4 || LevelPoints(s) <= SYNCILU_BSR_GRID_ROWS || strstr(options, "nonzero")) return narrow;
+  return s->box && s->points[2] > 1 && s->dof > 4 ? narrow : BY_STENCIL;
+}
+
 /*
    Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose, and of
    several right-hand sides, against the host's, and bit for bit the same a second time. Sizes leave tiles incomplete,
@@ -208,7 +264,7 @@ static PetscErrorCode TestPoints(void)
   const struct {
     Shape       s;
     const char *options;
-    const char *updates; /* how the factorization finds them, and whether it writes into the storage of the solves */
+    const char *updates; /* how the factorization finds them where levels are narrow, and whether it writes into the storage of the solves */
   } tests[] = {
     {{{7, 6, 5}, 2, PETSC_FALSE, PETSC_FALSE},   "",                                                     NULL                                                             },
     {{{7, 6, 5}, 3, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_relax 0.9",                                NULL                                                             },
@@ -239,7 +295,7 @@ static PetscErrorCode TestPoints(void)
   PetscCall(PetscMalloc1(20000, &text));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); k++) {
-    const char  *options = tests[k].options;
+    const char  *options = tests[k].options, *updates = UpdatesOfPoints(&tests[k].s, options, tests[k].updates);
     PetscOptions db;
     DM           da;
     Mat          A, B, X[2], difference;
@@ -267,7 +323,7 @@ static PetscErrorCode TestPoints(void)
     }
     PetscCall(CheckView((PetscObject)pc[1], PETSC_VIEWER_DEFAULT, text, 20000));
     CHECK(strstr(text, "solve: struct") && strstr(text, " unknowns, of the DM"), "%zu:\n%s", k, text);
-    CHECK(!tests[k].updates || strstr(text, tests[k].updates), "%zu:\n%s", k, text);
+    CHECK(!updates || strstr(text, updates), "%zu, %s expected:\n%s", k, updates, text);
     for (int time = 0; time < 2; time++) {
       for (int d = 0; d < 2; d++) {
         PetscCall(PCApply(pc[d], b, x[d][0]));
@@ -359,6 +415,127 @@ static PetscErrorCode TestPointsMemory(void)
     PetscCall(DMDestroy(&da));
   }
   PetscCall(PetscRandomDestroy(&rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Types of pivots by turns with one plan: those that are shifted go by lists, which are made when they are first asked for.
+   Solutions are the host's, and with the same pivots the same again.
+*/
+static PetscErrorCode TestPointsShifts(void)
+{
+  const Shape shapes[] = {
+    {{12, 11, 3}, 4, PETSC_FALSE, PETSC_FALSE},
+    {{30, 16, 1}, 5, PETSC_TRUE,  PETSC_FALSE}
+  };
+  const MatFactorShiftType types[] = {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_NONE, MAT_SHIFT_INBLOCKS, MAT_SHIFT_NONE};
+  const char *const        lists   = "from lists, into the tiles of the solves\n";
+  char                    *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(shapes); k++) {
+    const char *const narrow = shapes[k].box ? lists : "of diagonal blocks, by inverses, into the tiles of the solves\n";
+    DM                da;
+    Mat               A;
+    Vec               b, x[2], first;
+    PC                pc[2];
+
+    PetscCall(Create(PETSC_COMM_SELF, &shapes[k], &da, &A));
+    PetscCall(MatCreateVecs(A, &x[0], &b));
+    PetscCall(VecDuplicate(x[0], &x[1]));
+    PetscCall(VecDuplicate(x[0], &first));
+    PetscCall(VecSetRandom(b, NULL));
+    for (int d = 0; d < 2; d++) {
+      PetscCall(PreconditionerCreate(A, d ? SYNCILU_BACKEND_CUDA : SYNCILU_BACKEND_HOST, &pc[d]));
+      if (d) PetscCall(PCSyncILUSetSolve(pc[d], SYNCILU_SOLVE_STRUCT));
+      if (d) PetscCall(PCSyncILUSetUpdate(pc[d], SYNCILU_UPDATE_BSR));
+    }
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+      const char *const options = types[t] == MAT_SHIFT_NONE ? "" : "nonzero";
+      const char *const updates = UpdatesOfPoints(&shapes[k], options, types[t] == MAT_SHIFT_NONE ? narrow : lists);
+      PetscReal         apart;
+      PetscBool         same;
+
+      PetscCall(Fill(A)); /* the same values, or there would be no factorization */
+      for (int d = 0; d < 2; d++) {
+        PetscCall(PCFactorSetShiftType(pc[d], types[t]));
+        PetscCall(PCSetUp(pc[d]));
+        PetscCall(PCApply(pc[d], b, x[d]));
+      }
+      PetscCall(CheckDifference(x[1], x[0], &apart));
+      CHECK(apart < 1e-12, "%zu, type %zu: the solution is %g from the host's", k, t, (double)apart);
+      PetscCall(CheckView((PetscObject)pc[1], PETSC_VIEWER_DEFAULT, text, 20000));
+      CHECK(strstr(text, updates), "%zu, type %zu, %s expected:\n%s", k, t, updates, text);
+      if (t == 0) PetscCall(VecCopy(x[1], first));
+      if (types[t] != MAT_SHIFT_NONE) continue;
+      PetscCall(VecEqual(x[1], first, &same));
+      CHECK(same, "%zu, type %zu: another solution than at first", k, t);
+    }
+    for (int d = 0; d < 2; d++) {
+      PetscCall(PCDestroy(&pc[d]));
+      PetscCall(VecDestroy(&x[d]));
+    }
+    PetscCall(VecDestroy(&first));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   A point whose W and U' are numbers, but the inverse of whose I + U' is too large for one: by the stencil, where others
+   take from that inverse what they need, the last row of the point is said to have failed. Other values have a factor again.
+*/
+static PetscErrorCode TestPointsRange(void)
+{
+  const Shape s = {
+    {12, 11, 3},
+    5, PETSC_FALSE, PETSC_FALSE
+  };
+  const PetscInt    points = s.points[0] * s.points[1] * s.points[2];
+  DM                da;
+  Mat               A;
+  PC                pc;
+  PCFailedReason    reason;
+  SyncILUStatistics statistics;
+  char             *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  PetscCall(Create(PETSC_COMM_SELF, &s, &da, &A));
+  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+  PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_STRUCT));
+  PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_BSR));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, 20000));
+  if (strstr(text, BY_STENCIL)) {
+    for (PetscInt j = 0; j < 5; j++) { /* the first point; others have nothing in its columns */
+      for (PetscInt i = 0; i < 5; i++) PetscCall(MatSetValue(A, i, j, i == j ? 1.0 : j == i + 1 ? 1e120 : 0.0, INSERT_VALUES));
+      for (int c = 0; c < 3; c++) {
+        const PetscInt other = c == 0 ? 1 : c == 1 ? s.points[0] : s.points[0] * s.points[1];
+
+        for (PetscInt i = 0; i < 5 && other < points; i++) PetscCall(MatSetValue(A, 5 * other + i, j, 0.0, INSERT_VALUES));
+      }
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCGetFailedReason(pc, &reason));
+    PetscCall(PCSyncILUGetStatistics(pc, &statistics));
+    CHECK(reason && statistics.failed_row == 4, "reason %d, row %" PetscInt_FMT " where the inverse of the first point is too large", (int)reason,
+          statistics.failed_row);
+    PetscCall(Fill(A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCGetFailedReason(pc, &reason));
+    CHECK(!reason, "reason %d for a matrix that has a factor", (int)reason);
+  }
+  PetscCall(PetscFree(text));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -640,8 +817,11 @@ int main(int argc, char **argv)
     PetscCall(TestRefused(device));
     if (device) {
       PetscCall(TestOrigins());
+      PetscCall(TestWide());
       PetscCall(TestPoints());
       PetscCall(TestPointsMemory());
+      PetscCall(TestPointsShifts());
+      PetscCall(TestPointsRange());
       PetscCall(TestPointsBreakdown());
       PetscCall(TestUnlike());
       PetscCall(TestChosenOrdering());

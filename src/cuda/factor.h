@@ -54,6 +54,7 @@ typedef struct {
   int                  shared; /* entries of a row that shared memory has room for */
   const unsigned char *turn;   /* see SyncILUDeviceFactor */
   PetscBool            filled; /* the strategy fills what it waits for on the pattern with sentinels itself */
+  PetscBool            stored; /* nothing goes to the pattern: only the solves' storage has W and U' */
 } FactorRows;
 
 PETSC_INTERN PetscErrorCode FactorHalf(Factorization *, const char[]);

@@ -2,6 +2,9 @@
    Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the
    pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
+   On a grid with wide levels the stencil says which blocks meet (kernels/factor_bsr_grid.cu), unless there is relaxation,
+   there are shifts, or somebody wants W and U' on the pattern.
+
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
    of the diagonal have updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no
@@ -12,6 +15,7 @@
 #include "../../kernels/factor.h"
 #include "../../kernels/factor_bsr.h"
 #include "../../kernels/factor_bsr_diagonal.h"
+#include "../../kernels/factor_bsr_grid.h"
 #include "../../kernels/factor_bsr_list.h"
 #include "../../kernels/factor_bsr_tiles.h"
 
@@ -19,10 +23,11 @@ typedef struct {
   FactorRows               rows;
   SyncILUDeviceBsrFactor   m;
   SyncILUDeviceBsrLists    lists;    /* word is NULL: there are none */
-  SyncILUDeviceBsrDiagonal diagonal; /* task is NULL: blocks beside the diagonal have updates, or there is no room */
-  SyncILUDeviceBsrTiles    tiles;    /* of the solves, where there are lists or diagonal blocks */
-  PetscBool                tried;    /* to make lists */
-  PetscBool                shifted;  /* the last factorization could not go by diagonal blocks */
+  SyncILUDeviceBsrDiagonal diagonal; /* task is NULL: not asked for, blocks beside the diagonal have updates, or there is no room */
+  SyncILUDeviceBsrGrid     grid;     /* task is NULL: lists are faster, the solves have another storage, or there is no room */
+  SyncILUDeviceBsrTiles    tiles;    /* of the solves; place is NULL: not asked for, or they have another storage */
+  PetscBool                tried;    /* there are lists, which do for all pivots, or there is no room for them */
+  int                      type;     /* of the last factorization's pivots */
 } Bsr;
 
 /* How many warps a block has, and how long the rows are that fit shared memory; room for the others. */
@@ -71,7 +76,6 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
   l->team    = (!tiles || plan->inode == 3) && level_rows <= SYNCILU_BSR_TEAM_ROWS &&
             (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
   l->many  = updates > SYNCILU_BSR_FEW * references;
-  l->wide  = level_rows > SYNCILU_BSR_TILES_ROWS;
   l->lanes = plan->inode == 2 && !l->team && !l->many && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
   bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
   if (tiles && plan->inode >= SYNCILU_BSR_TILES_LEAST) bytes = PetscMax(bytes, SyncILUKernelFactorBsrTilesBytes(plan->inode, l->entries, l->words));
@@ -95,8 +99,11 @@ static PetscErrorCode PlaceTiles(Factorization *f, SyncILUDeviceBsrTiles *tiles)
 
     p->val    = m->val;
     p->points = m->points;
-    p->at     = 0;
-    for (int e = 0; e < m->points; e++) p->at |= (unsigned long long)m->at[e] << 4 * e;
+    p->at = p->entry = 0;
+    for (int e = 0; e < m->points; e++) {
+      p->at |= (unsigned long long)m->at[e] << 4 * e;
+      p->entry |= (unsigned long long)e << 4 * m->at[e];
+    }
     PlanLaunch(SyncILUKernelStructBlocksPlaces(*part[k], place, plan->stream));
   }
   tiles->lines = SyncILUStructBlocksLines(&part[0]->m.g);
@@ -115,6 +122,14 @@ static SyncILUDeviceBsrTiles Tiles(const Factorization *f, PetscBool inverses)
   const SyncILUDeviceBsrTiles none = {.place = NULL};
 
   return f->plan->settings->check || (!inverses && b->lists.team) ? none : b->tiles;
+}
+
+/* Whether it goes by the stencil, for which there is a plan, with pivots of this type. */
+static PetscBool ByStencil(const Factorization *f, int type)
+{
+  const Bsr *b = (const Bsr *)f->data;
+
+  return (PetscBool)(b->grid.task && !f->plan->settings->check && type == SYNCILU_PIVOT_REJECT);
 }
 
 /* What inodes are planned with of which only blocks of the diagonal have updates, where there is room. */
@@ -139,6 +154,78 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)p.n * (size_t)x.lower * SYNCILU_BSR_DIAGONAL_REFERENCE + 1, &x.reference));
   PlanLaunch(SyncILUKernelBsrDiagonalPlan(p, r->order.row, x, plan->stream));
   *d = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   What goes by the stencil of a grid is planned with. An entry of L at point a of the stencil names an inode, whose entry
+   of U at point b stands at point a + b for this one.
+*/
+static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
+{
+  Plan                            *plan    = f->plan;
+  const SyncILUDeviceStructBlocks *part[]  = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
+  const int                        n       = plan->inodes->pattern.n;
+  SyncILUDeviceBsrGrid             x       = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
+  int                              updates = 0;
+  double                           products;
+  size_t                           bytes;
+  SyncILUBsrGridTable              table = {.offset = {0}};
+  void                            *device, *task;
+
+  PetscFunctionBegin;
+  if (!part[0] || !part[1] || plan->inode < SYNCILU_BSR_GRID_LEAST || r->order.level_rows <= SYNCILU_BSR_GRID_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  bytes = SyncILUKernelFactorBsrGridBytes(x.size, x.entries);
+  while (x.warps > 1 && (size_t)x.warps * bytes > SYNCILU_SHARED_BYTES) x.warps /= 2;
+  if (bytes > SYNCILU_SHARED_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) x.points[k] = part[k]->m.points;
+  PlanCall(PlaceTiles(f, &x.tiles));
+  for (int k = 0; k < x.points[0]; k++) {
+    const signed char     *p = part[0]->m.point[k];
+    SyncILUBsrGridUpdates *u;
+    int                    before = 0;
+
+    for (int other = 0; other < x.points[0]; other++) {
+      const int further = StencilBefore(&part[0]->m.g, part[0]->m.point[other]) - StencilBefore(&part[0]->m.g, p);
+
+      before += further > 0 || (further == 0 && other < k);
+    }
+    table.order[before] = (signed char)k;
+    for (int c = 0; c < 3; c++) table.offset[before] += p[c] * part[0]->m.g.stride[c];
+    u        = &table.updates[before];
+    u->block = (unsigned short)k;
+    for (int e = 0; e < x.points[1]; e++) {
+      const signed char *q      = part[1]->m.point[e];
+      const int          sum[3] = {p[0] + q[0], p[1] + q[1], p[2] + q[2]};
+      int                target = sum[0] || sum[1] || sum[2] ? -1 : SYNCILU_STRUCT_MOST;
+
+      for (int h = 0; h < 2; h++) {
+        for (int to = 0; to < x.points[h]; to++) {
+          const signed char *s = part[h]->m.point[to];
+
+          if (s[0] == sum[0] && s[1] == sum[1] && s[2] == sum[2]) target = h ? SYNCILU_STRUCT_MOST + 1 + to : to;
+        }
+      }
+      table.target[k][e] = (signed char)target;
+      if (target < 0) continue;
+      target -= target >= SYNCILU_STRUCT_MOST ? SYNCILU_STRUCT_MOST - x.points[0] : 0; /* as a block of an inode that has all points */
+      u->word[u->count++] = (unsigned short)((x.tiles.part[1].entry >> 4 * e & 15) << 8 | (unsigned)target);
+      updates++;
+    }
+  }
+  /* an inode that has all points has reference inodes with all that it needs of them, unless there are holes */
+  x.all    = part[0]->m.present ? ~0u : ((1u << x.points[0]) - 1) << SyncILUStencilBit(0, 0) | ((1u << x.points[1]) - 1) << SyncILUStencilBit(1, 0);
+  products = (double)updates / (plan->inode == 4 ? 2 : 1) / x.points[0]; /* by a reference inode */
+  if (plan->inode > 4 && products > SYNCILU_BSR_GRID_UPDATES) PetscFunctionReturn(PETSC_SUCCESS);
+  x.products = products <= 1.0 ? 1 : plan->inode > 6 && products > SYNCILU_BSR_FEW ? 4 : 2;
+  PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
+  PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
+  PlanCall(PlanAlloc(plan, &f->memory, (size_t)n * SYNCILU_BSR_GRID_TASK, &task));
+  PlanLaunch(SyncILUKernelBsrGridTasks(n, plan->inodes->pattern.ptr, r->order.row, x, task, plan->stream));
+  x.table  = device;
+  x.task   = task;
+  b->grid  = x;
+  b->tiles = x.tiles;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,8 +275,8 @@ static PetscErrorCode Lists(Factorization *f, Bsr *b, PetscBool shifted)
 
   PetscFunctionBegin;
   if (plan->inode < 2 || !plan->pattern.n || plan->inodes->counts.longest_row > SYNCILU_BSR_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
-  b->tried = shifted;
   PetscCall(ListsCreate(f, b, shifted));
+  b->tried = (PetscBool)(shifted || !b->diagonal.task);
   PetscCall(PlanRelease(plan, &plan->scratch, before));
   if (!b->lists.word && (shifted || !b->diagonal.task)) {
     plan->unfit[0] = 0; /* it can do without */
@@ -214,11 +301,7 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   f->data  = b;
   f->lanes = 5;
   r        = &b->rows;
-  /*
-     unless the solves keep them, each factorization takes them anew: here it is seen that there is memory for
-     them
-  */
-  PlanCall(PlanKeepCrout(plan, &plan->scratch));
+  b->type  = plan->settings->symmetric ? SYNCILU_PIVOT_SIGN : SYNCILU_PIVOT_REJECT; /* PETSc shifts incomplete Cholesky factors unless it is told not to */
   PlanCall(PlanInodes(plan));
   inodes = plan->inodes;
   if (f->L->order.inodes) r->order = f->L->order;
@@ -238,8 +321,24 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   if (plan->settings->relax != 0.0) {
     PlanCall(FactorRowsSums(f));
     plan->relaxed = PETSC_TRUE;
-  } else PlanCall(Lists(f, b, plan->settings->symmetric)); /* PETSc shifts incomplete Cholesky factors unless it is told not to */
-  if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task)) PetscCall(PlanForgetInodeColumns(plan));
+  } else {
+    const int mark = f->memory.n;
+
+    PetscCall(GridCreate(f, r, b));
+    if (!b->grid.task) {
+      plan->unfit[0] = 0; /* it can do without */
+      PetscCall(PlanRelease(plan, &f->memory, mark));
+    }
+  }
+  if (!ByStencil(f, b->type)) {
+    /*
+       unless the solves keep them, each factorization takes them anew: here it is seen that there is memory for
+       them
+    */
+    PlanCall(PlanKeepCrout(plan, &plan->scratch));
+    if (plan->settings->relax == 0.0) PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
+  }
+  if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task || b->grid.task)) PetscCall(PlanForgetInodeColumns(plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,17 +349,26 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   Bsr                  *b    = (Bsr *)f->data;
   FactorRows            rows = b->rows;
   SyncILUDeviceFactor   d;
-  PetscBool             inverses;
+  PetscBool             inverses, grid;
   SyncILUDeviceBsrTiles tiles;
 
   PetscFunctionBegin;
-  b->shifted = (PetscBool)(piv->type != SYNCILU_PIVOT_REJECT);
-  if (b->diagonal.task && b->shifted && piv->relax == 0.0 && !b->tried) PlanCall(Lists(f, b, PETSC_TRUE));
-  inverses    = (PetscBool)(b->diagonal.task && !b->shifted);
+  b->type = piv->type;
+  grid    = (PetscBool)(piv->relax == 0.0 && ByStencil(f, b->type));
+  /* for pivots that go another way than what there is a plan for */
+  if (piv->relax == 0.0 && !grid && !b->tried && (b->type != SYNCILU_PIVOT_REJECT || !b->diagonal.task))
+    PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
+  inverses    = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT && !grid);
   tiles       = Tiles(f, inverses);
-  rows.filled = (PetscBool)((inverses || b->lists.word) && piv->relax == 0.0);
+  rows.filled = (PetscBool)((grid || inverses || b->lists.word) && piv->relax == 0.0);
+  f->lanes    = grid || inverses || !rows.filled ? 5 : b->lists.lanes == 8 ? 3 : 5 + b->lists.team;
+  rows.stored = grid;
   PlanCall(FactorRowsBegin(f, &rows, values, piv, status, &d, factor));
-  if (rows.filled && inverses) {
+  if (grid) {
+    PlanLaunch(SyncILUKernelFactorBsrGrid(plan->type, d, b->grid, plan->stream));
+    factor->stored     = PETSC_TRUE;
+    factor->w.values.a = factor->u.values.a = NULL;
+  } else if (rows.filled && inverses) {
     SyncILUDeviceBsrDiagonal m = b->diagonal;
 
     m.tiles = tiles;
@@ -295,15 +403,17 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
 static PetscErrorCode View_Bsr(const Factorization *f, PetscViewer viewer)
 {
   const Bsr      *b        = (const Bsr *)f->data;
-  const PetscBool inverses = (PetscBool)(b->diagonal.task && !b->shifted);
-  const PetscBool searches = (PetscBool)(f->plan->settings->relax != 0.0 || (!inverses && !b->lists.word));
+  const PetscBool grid     = ByStencil(f, b->type);
+  const PetscBool inverses = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT);
+  const PetscBool searches = (PetscBool)(f->plan->settings->relax != 0.0 || (!grid && !inverses && !b->lists.word));
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "updates: %s%s\n",
                                    searches   ? "searched for"
+                                   : grid     ? "by the stencil"
                                    : inverses ? "of diagonal blocks, by inverses"
                                               : "from lists",
-                                   !searches && Tiles(f, inverses).place ? ", into the tiles of the solves" : ""));
+                                   !searches && (grid || Tiles(f, inverses).place) ? ", into the tiles of the solves" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -195,7 +195,7 @@ PetscErrorCode FactorRowsBegin(Factorization *f, const FactorRows *r, const Sync
   PetscCall(PetscMemzero(d, sizeof(*d)));
   PlanCall(PlanGetPattern(plan, &d->pattern));
   /* for as long as the solves need to take them from there, unless somebody keeps them */
-  if (!r->u && !plan->crout) PlanCall(PlanAlloc(plan, PlanCroutMemory(plan), (size_t)plan->nnz * plan->size, &plan->crout));
+  if (!r->u && !r->stored && !plan->crout) PlanCall(PlanAlloc(plan, PlanCroutMemory(plan), (size_t)plan->nnz * plan->size, &plan->crout));
   d->values = *values;
   d->val    = r->u ? (void *)(r->u + f->half) : plan->crout;
   if (piv->relax != 0.0) {

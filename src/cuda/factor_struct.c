@@ -12,7 +12,7 @@
 typedef struct {
   SyncILUDeviceStructFactor f;
   int                       room; /* values of a row that u has room for */
-  SyncILUDeviceStructWide   wide; /* task is NULL: levels are narrow, or entries are dropped */
+  SyncILUDeviceStructWide   wide; /* task is NULL: levels are narrow, there is relaxation, or the stencil is none for it */
 } Struct;
 
 /* What makes of the stencil's points a table for the lanes of a warp. */
@@ -389,7 +389,7 @@ static PetscErrorCode Create_Struct(Factorization *f, char why[], size_t len)
   s->f.entry = entries;
   PlanCall(Wide(f));
   f->lanes = s->wide.task ? 0 : 5;
-  if (!s->wide.task) PlanCall(Room(f, (PetscBool)(plan->settings->relax != 0.0)));
+  if (!s->wide.task || plan->settings->symmetric) PlanCall(Room(f, (PetscBool)(plan->settings->relax != 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -406,12 +406,12 @@ static PetscErrorCode Factor_Struct(Factorization *f, const SyncILUDeviceValues 
   if (!f->lanes) {
     SyncILUDeviceStructWide x = ((const Struct *)f->data)->wide;
 
-    x.a      = *values;
-    x.pivot  = f->pivot;
-    x.ticket = plan->ticket + 2;
-    x.piv    = *piv;
-    x.status = status;
-    PlanCall(PlanGetPattern(plan, &x.pattern));
+    x.a       = *values;
+    x.pivot   = f->pivot;
+    x.ticket  = plan->ticket + 2;
+    x.piv     = *piv;
+    x.status  = status;
+    x.pattern = plan->pattern; /* columns are not asked for */
     PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, x.ticket, 0, NULL, 0, NULL, plan->stream));
     CallCUDA(cudaMemsetAsync(x.done, 0, (size_t)x.lower.g.tiles * sizeof(*x.done), plan->stream));
     PlanLaunch(SyncILUKernelFactorStructWide(plan->type, x, plan->stream));
