@@ -72,11 +72,12 @@ __device__ __forceinline__ V of_triangle(const V *inside, int p, int i, int j)
 }
 
 /*
-   Stores the blocks of an inode in the tiles, each times a square: by(p, i, j) has its numbers for blocks of W, with p = 0,
-   and of U. own(p, i, j) has those of the diagonal block of either part. w has nl blocks of W, the diagonal block, which is
-   not used, and those of U, STRIDE numbers apart. A barrier has made all of that visible to the lanes. With more than four
-   rows tensor cores make the products (square.cuh); with fewer, a lane has a row of the square. Either way successive lanes
-   write successive numbers. Returns whether this lane has stored numbers that are not finite.
+   Stores the blocks of an inode in the tiles, each times a square: by(p, i, j) has its numbers for blocks of
+   W, with p = 0, and of U. own(p, i, j) has those of the diagonal block of either part. w has nl blocks of W,
+   the diagonal block, which is not used, and those of U, STRIDE numbers apart. A barrier has made all of that
+   visible to the lanes. With more than four rows tensor cores make the products (square.cuh); with fewer, a
+   lane has a row of the square. Either way successive lanes write successive numbers. Returns whether this
+   lane has stored numbers that are not finite.
 */
 template <typename V, int B, int STRIDE, int H, typename By, typename Own>
 __device__ __forceinline__ bool store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, By by, Own own)

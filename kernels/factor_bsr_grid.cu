@@ -1,20 +1,21 @@
 /*
-   Update strategy bsr where the solves go along the lines of a grid and levels are wide. Memory decides then, and
-   reference inodes are done long before they are asked for. So the tiles of the solves are all there is of the factor,
-   and what an inode needs of others it takes from there: they have (I + U'_kk)^-1 and (I + U'_kk)^-1 U'_kj, so that
+   Update strategy bsr where the solves go along the lines of a grid and levels are wide. The bandwidth of
+   memory decides then, and most reference inodes are done long before they are asked for. So the factor is
+   stored in the tiles of the solves alone. What an inode needs of others it takes from there: they have
+   (I + U'_kk)^-1 and (I + U'_kk)^-1 U'_kj, so that
 
      for each reference inode k of inode i:    W_ij -= W_ik ((I + U'_kk)^-1 U'_kj), and then W_ik = W_ik (I + U'_kk)^-1
      then W_ii = (W + D) (I + U'_ii):          the inverses of both, and of W_ii
      then it stores for L:                     (W + D)^-1 W_ik, and (W + D)^-1
        and for U:                              W_ii^-1 W_ij, which is (I + U'_ii)^-1 U'_ij, and (I + U'_ii)^-1
 
-   Which blocks meet the stencil says, with the points that both inodes have: there are no lists. A warp has an inode,
-   whose rows are at work in shared memory, block by block; all products are those of tensor cores (square.cuh), one of
-   which makes two updates with four rows.
+   The stencil says which blocks meet, with the points that both inodes have: there are no lists. A warp has
+   an inode. Its rows are in shared memory, block by block. Tensor cores make all products of the updates
+   (square.cuh); with four rows one product makes two updates.
 
-   The first pivot of an inode announces all of it: it is released when all is stored, and who needs the inode acquires
-   it. Reference inodes are taken in the order of their levels, so that only those of the level just before are waited
-   for, and results do not depend on the time.
+   The first pivot of an inode announces all of it: it is released when all is stored, and who needs the inode
+   acquires it. Reference inodes are taken in the order of their levels, so that only those of the level just
+   before are waited for, and results do not depend on the time.
 
    Progress is as syncfree.cuh says: all that an inode waits for belongs to lower tickets.
 */
@@ -41,7 +42,7 @@ static_assert(sizeof(Task) == SYNCILU_BSR_GRID_TASK, "what the plan has room for
 typedef SyncILUBsrGridUpdates Updates;
 static_assert(sizeof(Updates) == 32, "two lanes copy it");
 
-/* (W + D)^-1, (I + U')^-1 and the product of the second and the first, the inverse of the block: B rows each, with their zeros. */
+/* (W + D)^-1, (I + U')^-1, and the inverse of the block, (I + U')^-1 (W + D)^-1: B rows each, zeros too. */
 constexpr int INVERSES = 3;
 
 /* What shared memory has of an inode. */
@@ -70,12 +71,13 @@ struct Room {
 };
 
 /*
-   Inverts a diagonal block W_ii = (W + D) (I + U') in shared memory by Gauss and Jordan: row after row is divided by its
-   pivot, and then taken from all other rows. A lane has a column. Lanes come in four groups of B. Group 0 has the block.
-   Groups 1 to 3 begin as identities. Group 1 takes part for rows below the pivot only, and becomes (W + D)^-1. Group 2
-   takes part for rows above only, without division by the pivot, and becomes (I + U')^-1. Group 3 always takes part, and
-   becomes W_ii^-1. Returns the pivot of the row of the lane. lost becomes the first row with a u' = u / d that is not
-   finite though u is: the host stores u, and would go on.
+   Inverts a diagonal block W_ii = (W + D) (I + U') in shared memory by Gauss and Jordan: row after row is
+   divided by its pivot, and then taken from all other rows. A lane has a column. Lanes come in four groups of
+   B. Group 0 has the block. Groups 1 to 3 begin as identities. Group 1 takes part for rows below the pivot
+   only, and becomes (W + D)^-1. Group 2 takes part for rows above only, without division by the pivot, and
+   becomes (I + U')^-1. Group 3 always takes part, and becomes W_ii^-1. Returns the pivot of the row of the
+   lane. lost becomes the first row with a u' = u / d that is not finite though u is: the host stores u, and
+   would go on.
 */
 template <int B>
 __device__ __forceinline__ double invert_diagonal(const SyncILUDevicePivoting &piv, const double *block, double *inverse, int &lost)
@@ -109,10 +111,11 @@ __device__ __forceinline__ double invert_diagonal(const SyncILUDevicePivoting &p
 }
 
 /*
-   Where something that is stored is not finite: which row is the first one with a u' that is not finite though u is, for
-   all lanes together. All rows are eliminated as the host does it, in place. If all numbers were finite before and those of
-   U' are, inverses or products with them are too large to be stored, though the host has none: the last row then. w has nl
-   blocks of L, the diagonal block, and those of U, so many in all.
+   For an inode of which something that is stored is not finite. Finds the first row with a u' that is not
+   finite though u is; the lanes look at different columns. All rows are eliminated in place, as the host does
+   it. If all numbers were finite before, and all of U' are, then an inverse or a product with it is too
+   large. The host has no inverses; here lost becomes the last row. w has nl blocks of L, the diagonal block,
+   and blocks of U: `blocks` in all.
 */
 template <int B>
 __device__ __forceinline__ void find_lost(const SyncILUDevicePivoting &piv, double *w, int nl, int blocks, int &lost)
@@ -152,9 +155,9 @@ __device__ __forceinline__ void find_lost(const SyncILUDevicePivoting &piv, doub
 }
 
 /*
-   MORE products with a reference inode, whose factors have been asked for. Each product is K of tensor cores. A factor
-   that a lane has no need of is not asked for and stays what it was, zero or that of an earlier step: what comes of it is
-   not stored.
+   MORE products with a reference inode, whose factors have been asked for. Each product is K of tensor cores.
+   A factor that a lane has no need of is not asked for and stays what it was, zero or that of an earlier
+   step: what comes of it is not stored.
 */
 template <int MORE, int K>
 struct Step {
@@ -165,8 +168,8 @@ struct Step {
 };
 
 /*
-   A step has as many products as suit a reference inode's updates. BLOCKS, of a multiprocessor at least, decides on
-   registers. ms with MORE and BLOCKS on an H200:
+   A step has as many products as suit a reference inode's updates. BLOCKS, of a multiprocessor at least,
+   decides on registers. ms with MORE and BLOCKS on an H200:
 
      unknowns, stencil           1, 8   2, 4   2, 6   2, 8   4, 4   4, 6
      8, star of 13, 102^3               7.78   8.56
@@ -180,9 +183,9 @@ struct Step {
      4, 7 points, 205^3          17.8                 18.7
      4, 27 points, 128^3                       21.7   19.9   23.6   20.5
 
-   Polls that acquire take 0.92 to 0.98 of the time of relaxed ones with a fence after them. A pause between polls takes
-   0.96 to 1.0 of the time with one product, and up to 1.07 with two. To ask for the first factors before the rows have come
-   takes 0.94 to 0.98 of the time with 8 and 4 unknowns, and 1.02 to 1.06 with 6.
+   Polls that acquire take 0.92 to 0.98 of the time of relaxed ones with a fence after them. A pause between
+   polls takes 0.96 to 1.0 of the time with one product, and up to 1.07 with two. To ask for the first factors
+   before the rows have come takes 0.94 to 0.98 of the time with 8 and 4 unknowns, and 1.02 to 1.06 with 6.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m)
@@ -194,7 +197,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   double *const                                 pivot = (double *)f.pivot;
   const int                                     lane  = threadIdx.x % 32;
 
-  /* a lane has a reference inode, and lower lanes those of lower levels; what the stencil says comes while the ticket does */
+  /*
+     A lane has a reference inode; lower lanes have those of lower levels. What the stencil says does not
+     depend on the ticket, so it is loaded before that comes.
+  */
   const int own_point = lane < m.points[0] ? m.table->order[lane] : 0, offset = lane < m.points[0] ? m.table->offset[lane] : 0;
   int4      usual = {0, 0, 0, 0};
 
@@ -239,11 +245,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   __syncwarp(); /* updates are there for all lanes */
 
   /*
-     What a lane has of a product (square.cuh): row r of the first factor and of the result, columns c and c + 1 of the
-     result, column `of` of the second factor. With more than four rows the first product of tensor cores takes of the inner
-     sum the numbers c of all lanes, the second one c + 1, so that a lane's two numbers of a factor are neighbours. With four,
-     one product does for two updates: this lane has columns of the result of update `which` and of the second factor of
-     update which_of.
+     What a lane has of a product (square.cuh): row r of the first factor and of the result, columns c and
+     c + 1 of the result, column `of` of the second factor. With more than four rows the first product of tensor
+     cores takes of the inner sum the numbers c of all lanes, the second one c + 1, so that a lane's two
+     numbers of a factor are neighbours. With four, one product does for two updates: this lane has columns of
+     the result of update `which` and of the second factor of update which_of.
   */
   const int           r = lane / 4, k = lane % 4, c = K == 2 ? 2 * k : 2 * k % 4, of = K == 2 ? r : r % 4;
   const int           which = K == 2 ? 0 : k / 2, which_of = K == 2 ? 0 : r / 4;
@@ -341,7 +347,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
 #pragma unroll
       for (int g = 0; g < MORE; g++) add_square_product(x[g][0], x[g][1], part[h], now.u[g][h]);
       if (h == 0) {
-        /* the factors have come: the compiler counts all of these loads together, and would wait for the next ones too if they were asked for before */
+        /*
+           After the factors have come: the compiler counts the loads of both steps together. If the next ones
+           were asked for before, it would wait for these too.
+        */
         __syncwarp();
         ask(steps[1 - j]);
       }

@@ -1,6 +1,6 @@
 /*
-   Update strategy bsr on a grid of points with several unknowns, straight to the storage of solves along its lines: see
-   factor_bsr_grid.cu.
+   Update strategy bsr on a grid of points with several unknowns, straight to the storage of solves along its
+   lines: see factor_bsr_grid.cu.
 */
 #ifndef SYNCILU_FACTOR_BSR_GRID_H
 #define SYNCILU_FACTOR_BSR_GRID_H
@@ -18,11 +18,12 @@ extern "C" {
 #define SYNCILU_BSR_GRID_TASK 16
 
 /*
-   The entries of an inode are numbered by stencil here: those of L by their points, then the diagonal, which is
-   number SYNCILU_STRUCT_MOST, then those of U.
+   The entries of an inode are numbered by stencil here: those of L by their points, then the diagonal, which
+   is number SYNCILU_STRUCT_MOST, then those of U.
 
-   A reference inode: its block W_ik, and the updates that it makes: 256 times the entry of its part of U in the tiles,
-   plus the block of this inode.
+   What a reference inode k updates. `block` is the number of W_ik among the blocks of the inode. A word is an
+   update: 256 times the number of the block of U_k in the tiles, plus the number of the block that it
+   updates.
 */
 typedef struct {
   unsigned short word[SYNCILU_STRUCT_MOST], count, block, unused;
@@ -33,7 +34,7 @@ typedef struct {
   SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST]; /* of an inode that has all points of the stencil */
   int                   offset[SYNCILU_STRUCT_MOST];  /* from an inode to its reference inodes */
   signed char           order[SYNCILU_STRUCT_MOST];   /* their points */
-  /* which entry of an inode the product of an entry of L and of an entry of U of the inode that it names is for; -1: none */
+  /* [entry of L][entry of U of the inode in that place]: the entry that their product updates; -1: none */
   signed char target[SYNCILU_STRUCT_MOST][SYNCILU_STRUCT_MOST];
 } SyncILUBsrGridTable;
 
@@ -51,13 +52,13 @@ typedef struct {
 /* Bytes of shared memory for an inode of so many entries at most. */
 extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 
-/* What the inode of each task has, of n: ptr is that of the inodes' pattern, and order[t] the inode of task t, or t with order NULL. */
+/* Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. */
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 
 /*
-   Without relaxation, and with pivots that are rejected if tiny: with those that are shifted instead numbers cancel, which
-   W_kk^-1 would spoil. Of the factorization, order, throttle and tasks
-   are of inodes; val is not asked for.
+   Not with relaxation. Tiny pivots must be rejected: with shifted ones large numbers cancel, and those of
+   W_kk^-1 differ too much from the host's. order, throttle and tasks of the factorization are those of
+   inodes; val is not used.
 */
 extern cudaError_t SyncILUKernelFactorBsrGrid(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrGrid, cudaStream_t);
 

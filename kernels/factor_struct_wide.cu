@@ -1,18 +1,21 @@
 /*
-   Update strategy struct where levels are wide: a warp has a step of a tile, and a lane a row, of another line each. All
-   lanes do the same, which the stencil says: for each reference row k of a row i, w_ij -= w_ik u'_kj with those j that
-   both have. Rows of U' are where they stay, in the tiles of the solves; lanes that are neighbours in a tile find them
-   beside each other, and copy them to shared memory, each for itself. The values of the matrix, which has rows one after
-   the other, are brought row by row, and in shared memory lanes have them entry by entry.
+   Update strategy struct where levels are wide: a warp has a step of a tile, and a lane a row, of another
+   line each. All lanes do the same, which the stencil says: for each reference row k of a row i, w_ij -= w_ik
+   u'_kj with those j that both have. Rows of U' are where they stay, in the tiles of the solves; lanes that
+   are neighbours in a tile find them beside each other, and copy them to shared memory, each for itself. The
+   values of the matrix, which has rows one after the other, are brought row by row, and in shared memory
+   lanes have them entry by entry.
 
-   factor_struct.cu has a row at a time, whose entries lanes have, and takes less time from a level to the next. Here a warp
-   does 32 rows in the time of one. But a level takes several microseconds, so levels must be wide.
+   factor_struct.cu has a row at a time, whose entries lanes have, and takes less time from a level to the
+   next. Here a warp does 32 rows in the time of one. But a level takes several microseconds, so levels must
+   be wide.
 
-   Each tile counts its steps, which end one after the other, and releases the count when a step is stored. Who needs
-   rows of it acquires that, reference row by reference row: the lowest levels come first, and only those of the level
-   just before wait.
+   Each tile counts its steps, which end one after the other, and releases the count when a step is stored.
+   Who needs rows of it acquires that, reference row by reference row: the lowest levels come first, and only
+   those of the level just before wait.
 
-   Progress: tickets are in the order of the levels, and a task waits for steps of tiles that all have lower levels.
+   Progress: tickets are in the order of the levels, and a task waits for steps of tiles that all have lower
+   levels.
 */
 #include "factor_struct_wide.h"
 #include "async.cuh"
@@ -32,7 +35,7 @@ struct Task {
 };
 static_assert(sizeof(Task) == SYNCILU_STRUCT_TASK, "what the plan has room for");
 
-/* What shared memory has of a task: its rows, entry by entry, and the numbers of reference rows that are at hand; in doubles. */
+/* What a task has in shared memory, in doubles: its rows, entry by entry, and numbers of reference rows. */
 __host__ __device__ __forceinline__ int doubles_of_rows(const SyncILUDeviceStructWide &f)
 {
   return (f.lower.points + 1 + f.upper.points) * STRIDE;
@@ -108,7 +111,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
   }
   commit_copies();
 
-  /* a lane has a tile that reference rows are in: its step of the task's number, in the order of U, and how many steps of it are done */
+  /*
+     Each of the first lanes has a tile that reference rows are in: where the step with the task's number
+     stands in the storage of U, and how many steps are done.
+  */
   const int *done = NULL;
   int        base = 0, seen = INT_MAX;
 

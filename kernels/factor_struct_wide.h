@@ -16,27 +16,31 @@ extern "C" {
 /* Tiles at most that the reference rows of a tile are in, its own too. */
 #define SYNCILU_STRUCT_BESIDE 16
 
-/* From entry to entry of a task's rows in shared memory, in doubles: rows and entries are both read by successive lanes. */
+/*
+   Doubles from entry to entry of a task's rows in shared memory. Odd: successive lanes read successive rows
+   here, and write successive entries there, both without conflicts between banks.
+*/
 #define SYNCILU_STRUCT_STRIDE 33
 
 /*
-   Numbers of U' that shared memory has room for, of each lane: those that are in use, and those that are being copied for
-   the reference rows that come next, at most so many of these. A reference row has 13 numbers at most. With room for no more
-   than a stencil needs, more warps run, and wait: a star of 13 points, 260^3, then takes 5.2 instead of 4.3 ms (H200).
+   Numbers of U' that shared memory has room for, of each lane: those that are in use, and those that are
+   being copied for the reference rows that come next, at most so many of these. A reference row has 13
+   numbers at most. With room for no more than a stencil needs, more warps run, and wait: a star of 13 points,
+   260^3, then takes 5.2 instead of 4.3 ms (H200).
 */
 #define SYNCILU_STRUCT_HAND  24
 #define SYNCILU_STRUCT_AHEAD 4
 
 /*
-   A row has its entries in the order of storage here: those of L, the diagonal, those of U. Storage has the points of
-   either triangle by their levels, those of the lowest reference rows first, which is the order of the updates: so a
-   reference row has the number of its entry of L.
+   A row has its entries in the order of storage here: those of L, the diagonal, those of U. Storage has the
+   points of either triangle by their levels, those of the lowest reference rows first, which is the order of
+   the updates: so a reference row has the number of its entry of L.
 */
 typedef struct {
   unsigned char count; /* of updates */
   unsigned char begin; /* of its numbers, of those at hand */
   unsigned char after; /* as many reference rows are done before its numbers may come */
-  /* what is updated, as a place in shared memory, and its factor's place in storage, both in doubles: the one << 16 | the other */
+  /* where the target is in shared memory << 16 | where its factor is in a step of U's storage; both in doubles */
   unsigned update[SYNCILU_STRUCT_MOST];
 } SyncILUStructSource;
 
@@ -78,8 +82,8 @@ typedef struct {
 } SyncILUDeviceStructWide;
 
 /*
-   The tasks by level. Tile order[k] is the one of number k by its lowest level; those of a level begin with task
-   start[level], of tile order[first[level]].
+   The tasks by level. Tile order[k] is the one of number k by its lowest level; those of a level begin with
+   task start[level], of tile order[first[level]].
 */
 extern cudaError_t SyncILUKernelStructTasks(SyncILULines, const int *order, const int *start, const int *first, void *task, cudaStream_t);
 

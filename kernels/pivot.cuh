@@ -65,7 +65,10 @@ __device__ __forceinline__ double reciprocal_pivot(const SyncILUDevicePivoting &
   return is_normal(r) ? r : 1.0 / d;
 }
 
-/* The same within an inode, where a tiny pivot that stays makes numbers that cancel: there the last bit decides what the host's are. */
+/*
+   The same within an inode. There a tiny pivot that stays makes large numbers that cancel, so that the last bit
+   decides on the result: it is the host's.
+*/
 __device__ __forceinline__ double reciprocal_in_inode(const SyncILUDevicePivoting &p, double pivot)
 {
   return p.type == SYNCILU_PIVOT_SHIFT ? 1.0 / shifted_pivot(p, pivot) : reciprocal_pivot(p, pivot);

@@ -226,9 +226,9 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Inodes of a level in the mean from which on those along the lines of a grid are factored by its stencil
-   (factor_bsr_grid.cu), and not from lists; and updates by each reference inode in the mean up to which they are where
-   inodes have five rows or more. On an H200 that takes, of the time from lists:
+   Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil
+   (factor_bsr_grid.cu), and not from lists. Inodes of five rows or more must also have no more than so many
+   updates by each reference inode, in the mean. On an H200 the stencil takes, of the time from lists:
 
      unknowns                    4             6             8
      7 points, 1 update          0.91, 205^3   0.72, 154^3   0.57, 128^3
@@ -448,10 +448,10 @@
 #define SYNCILU_SHARED_BYTES 48128
 
 /*
-   Rows of a level in the mean from which on those along the lines of a grid are factored a lane a row, and not a warp a row
-   (factor_struct_wide.cu). On an H200 a star of 13 points takes 0.95 times as long with 7,700 of them, 0.4 times with
-   22,500 and 0.33 times with 63,000; 27 points 0.87 times with 5,700 and 0.5 times with 15,800; a diamond of 13 points
-   1.2 times with 6,700 and 0.8 times with 11,300.
+   Along the lines of a grid: rows of a level in the mean from which on a row has a lane (factor_struct_wide.cu),
+   and not a warp. On an H200 a star of 13 points takes 0.95 times as long so with 7,700 rows a level, 0.4 times
+   with 22,500 and 0.33 times with 63,000; 27 points 0.87 times with 5,700 and 0.5 times with 15,800; a diamond
+   of 13 points 1.2 times with 6,700 and 0.8 times with 11,300.
 */
 #if !defined(SYNCILU_STRUCT_WIDE) /* tests have few */
   #define SYNCILU_STRUCT_WIDE 10000

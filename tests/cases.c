@@ -138,8 +138,8 @@ static const CaseLine main_lines[] = {
    Rows in tiles, and matrices that look as if they had some: sizes that leave tiles incomplete in every
    direction, hardly any points in one direction, patterns that are not symmetric, so that transposed solves
    go another way, blocks that do not depend on each other as a whole, a chain of which the matrix has the
-   other end first, chains that are too short, more tiles than run at a time, levels wide enough to be factored a
-   lane a row, a full band whose last row block has fewer rows than the others.
+   other end first, chains that are too short, more tiles than run at a time, levels wide enough to be
+   factored a lane a row, a full band whose last row block has fewer rows than the others.
 */
 static const CaseLine tiles[] = {
   {GRIDS,                                                    0, NATURAL, 0, 0.0, NULL,        2, 2, 0,  ORDER_TILES,  EACH_TILED,                         SIZES_TILED       },

@@ -91,7 +91,7 @@ static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of a level of L in the mean: a row of a box needs the last point of the line before it, and of the plane before it. */
+/* Points of a level of L in the mean. In a box a point also waits for the next one on the line and plane before. */
 static double LevelPoints(const Shape *s)
 {
   const PetscInt *n = s->points, levels = n[0] + (s->box ? 2 : 1) * (n[1] - 1) + (s->box ? 4 : 1) * (n[2] - 1);
@@ -100,8 +100,8 @@ static double LevelPoints(const Shape *s)
 }
 
 /*
-   A lane a row where levels are wide, which without a device they soon are; elsewhere, with relaxation, and where pivots
-   are compared with their rows, a warp a row.
+   A lane a row where levels are wide, which without a device they soon are; elsewhere, with relaxation, and
+   where pivots are compared with their rows, a warp a row.
 */
 static PetscErrorCode TestWide(void)
 {
@@ -247,7 +247,7 @@ static PetscErrorCode TestOrigins(void)
 
 #define BY_STENCIL "by the stencil, into the tiles of the solves\n"
 
-/* How updates of points are found: by the stencil where levels are wide, but with few unknowns, shifts, or many updates. */
+/* How updates are found: by the stencil where levels are wide; not with few unknowns, shifts, or many updates. */
 static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
 {
   if (!narrow || s->dof < 4 || LevelPoints(s) <= SYNCILU_BSR_GRID_ROWS || strstr(options, "nonzero")) return narrow;
@@ -255,16 +255,16 @@ static const char *UpdatesOfPoints(const Shape *s, const char *options, const ch
 }
 
 /*
-   Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose, and of
-   several right-hand sides, against the host's, and bit for bit the same a second time. Sizes leave tiles incomplete,
-   and some have more steps or unknowns than the kernels hold at a time.
+   Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose,
+   and of several right-hand sides, against the host's, and bit for bit the same a second time. Sizes leave
+   tiles incomplete, and some have more steps or unknowns than the kernels hold at a time.
 */
 static PetscErrorCode TestPoints(void)
 {
   const struct {
     Shape       s;
     const char *options;
-    const char *updates; /* how the factorization finds them where levels are narrow, and whether it writes into the storage of the solves */
+    const char *updates; /* what the view says of them where levels are narrow */
   } tests[] = {
     {{{7, 6, 5}, 2, PETSC_FALSE, PETSC_FALSE},   "",                                                     NULL                                                             },
     {{{7, 6, 5}, 3, PETSC_FALSE, PETSC_FALSE},   "-pc_syncilu_relax 0.9",                                NULL                                                             },
@@ -419,8 +419,8 @@ static PetscErrorCode TestPointsMemory(void)
 }
 
 /*
-   Types of pivots by turns with one plan: those that are shifted go by lists, which are made when they are first asked for.
-   Solutions are the host's, and with the same pivots the same again.
+   Types of pivots by turns with one plan: those that are shifted go by lists, which are made when they are
+   first asked for. Solutions are the host's, and with the same pivots the same again.
 */
 static PetscErrorCode TestPointsShifts(void)
 {
@@ -486,8 +486,9 @@ static PetscErrorCode TestPointsShifts(void)
 }
 
 /*
-   A point whose W and U' are numbers, but the inverse of whose I + U' is too large for one: by the stencil, where others
-   take from that inverse what they need, the last row of the point is said to have failed. Other values have a factor again.
+   A point whose W and U' are finite, but whose inverse of I + U' is not. By the stencil other points read
+   that inverse, so the last row of the point is said to have failed. With other values there is a factor
+   again.
 */
 static PetscErrorCode TestPointsRange(void)
 {
@@ -623,8 +624,8 @@ static PetscErrorCode TestUnlike(void)
 }
 
 /*
-   The ordering that decides by itself knows a grid that is given, or the DM's, where none would be found, whether it
-   is made where the factor is or is kept. Without it there are tiles.
+   The ordering that decides by itself knows a grid that is given, or the DM's, where none would be found,
+   whether it is made where the factor is or is kept. Without it there are tiles.
 */
 static PetscErrorCode TestChosenOrdering(void)
 {

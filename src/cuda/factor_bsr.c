@@ -2,8 +2,8 @@
    Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the
    pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   On a grid with wide levels the stencil says which blocks meet (kernels/factor_bsr_grid.cu), unless there is relaxation,
-   there are shifts, or somebody wants W and U' on the pattern.
+   On a grid with wide levels the stencil says which blocks meet (kernels/factor_bsr_grid.cu), unless there is
+   relaxation, there are shifts, or somebody wants W and U' on the pattern.
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
@@ -158,8 +158,8 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   What goes by the stencil of a grid is planned with. An entry of L at point a of the stencil names an inode, whose entry
-   of U at point b stands at point a + b for this one.
+   Plans the factorization by the stencil of a grid. If an inode has an entry of L at point a of the stencil,
+   and the inode there has an entry of U at point b, then their product updates the inode's entry at a + b.
 */
 static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
@@ -332,8 +332,8 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   }
   if (!ByStencil(f, b->type)) {
     /*
-       unless the solves keep them, each factorization takes them anew: here it is seen that there is memory for
-       them
+       unless the solves keep them, each factorization takes them anew: here it is seen that there is memory
+       for them
     */
     PlanCall(PlanKeepCrout(plan, &plan->scratch));
     if (plan->settings->relax == 0.0) PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));

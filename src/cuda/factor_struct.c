@@ -190,7 +190,7 @@ static int LevelOf(const SyncILULines *g, int tile)
   return g->level[0] * (column << g->edge[0]) + g->level[1] * (row << g->edge[1]);
 }
 
-/* The steps of all tiles by their levels. What host memory is needed is freed before anything can end for lack of the device's. */
+/* The steps of all tiles by their levels. Host memory is freed before a launch can fail. */
 static PetscErrorCode WideTasks(Factorization *f, SyncILUDeviceStructWide *x)
 {
   Plan               *plan = f->plan;
@@ -224,7 +224,10 @@ static PetscErrorCode WideTasks(Factorization *f, SyncILUDeviceStructWide *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The tiles that reference rows are in, seen from a row's own tile; where they stand there, and how far it must be. False: there are too many. */
+/*
+   The tiles that reference rows are in, seen from a row's own tile; where the rows stand there, and how many
+   steps of each tile must be done. False: there are too many tiles.
+*/
 static PetscBool WidePlaces(SyncILUDeviceStructWide *x, SyncILUStructTable *table)
 {
   const SyncILULines *g       = &x->lower.g;
@@ -257,8 +260,8 @@ static PetscBool WidePlaces(SyncILUDeviceStructWide *x, SyncILUStructTable *tabl
 }
 
 /*
-   What reference rows update, and where their numbers are at hand: one after the other, and from the beginning again,
-   once those that stood there are used.
+   What reference rows update, and where their numbers are at hand: one after the other, and from the
+   beginning again, once those that stood there are used.
 */
 static void WideUpdates(SyncILUDeviceStructWide *x)
 {
