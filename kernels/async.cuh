@@ -110,10 +110,21 @@ __device__ __forceinline__ void copy_if(bool on, double *to, const double *from)
                : "memory");
 }
 
-/* Sixteen bytes, aligned to them. */
+/* Eight bytes to a fixed_address(). */
+__device__ __forceinline__ void copy_number(unsigned to, const void *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
+
+/* Sixteen bytes, aligned to them, to a fixed_address(), or anywhere in shared memory. */
+__device__ __forceinline__ void copy_piece(unsigned to, const void *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
 __device__ __forceinline__ void copy_piece(void *to, const void *from)
 {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
+  copy_piece(shared_address(to), from);
 }
 
 /* The same past the multiprocessor's own cache: what other multiprocessors have announced is there. */

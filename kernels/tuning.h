@@ -226,8 +226,8 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil
-   (factor_bsr_grid.cu), and not from lists. Inodes of five rows or more must also have no more than so many
+   Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil with a warp
+   each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). Inodes of five rows or more must also have no more than so many
    updates by each reference inode, in the mean. On an H200 the stencil takes, of the time from lists:
 
      unknowns                    4             6             8
@@ -243,6 +243,18 @@
   #define SYNCILU_BSR_GRID_ROWS 1000
 #endif
 #define SYNCILU_BSR_GRID_UPDATES 4.0
+
+/*
+   Warps of a level in the mean from which on each unknown has a lane (factor_bsr_wide.cu); and the same where only
+   diagonal blocks have updates, for which the other kernels need less. On an H200, with that kernel and without, in
+   ms: 27 points with 2 unknowns, 100^3, 90 warps a level, 3.8 and 3.7; star of 13 with 2, 100^3, 210 warps, 1.67 and
+   1.63; diamond of 25 with 2, 160^3, 267 warps, 7.8 and 14.9; 7 points with 2, 100^3, 210 warps, 1.9 and 1.1, with 4,
+   80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1.
+*/
+#if !defined(SYNCILU_BSR_WIDE_WARPS) /* tests have few */
+  #define SYNCILU_BSR_WIDE_WARPS          210.0
+  #define SYNCILU_BSR_WIDE_WARPS_DIAGONAL 330.0
+#endif
 
 /*
    Factorization from lists: updates by each reference inode in the mean up to which inodes of two rows have eight

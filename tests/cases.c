@@ -51,8 +51,9 @@
 /* Small ones that are seen as grids. */
 #define ON_GRIDS "star13_dof5:7x5x1 diamond13_dof8:3x3x3 27pt_dof6:3x3x3"
 /* with levels that are wide where there is no device */
-#define ON_WIDE    "5pt_dof6:16x17 diamond13_dof8:8x7x6 7pt_dof5:5x5x4 27pt_dof4:9x8x4 star13_dof4:6x5x5 star13_dof7:6x5x5"
-#define ON_HOLES   "triangles_dof4:33x24"
+#define ON_WIDE    "5pt_dof6:7x8 5pt_dof4:10x10 diamond13_dof8:8x7x6 7pt_dof5:3x3x3 27pt_dof4:9x8x4 diamond13_dof7:5x4x4"
+#define ON_LANES   "diamond13_dof2:11x9x8 27pt_dof2:14x10x8 7pt_dof3:6x6x5 27pt_dof3:13x8x5 star13_dof4:6x6x5 7pt_dof5:5x5x4 5pt_dof6:16x17 star13_dof7:6x5x5"
+#define ON_HOLES   "triangles_dof2:50x50 triangles_dof3:24x33 triangles_dof7:12x13 triangles_dof8:20x13"
 #define LINES_WIDE "27pt:20x9x7 star13:13x11x10 diamond13:14x9x8 diamond25:12x9x9 triangles:40x31"
 #define BY_INODES  "bsr/struct/auto bsr/bsr/auto bsr/bsr/none"
 
@@ -88,6 +89,7 @@ static const CaseLine small[] = {
   {"5pt_dof8:4x3",     0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/bsr/none",                                    NULL},
   {ON_GRIDS,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
   {ON_WIDE,            0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
+  {ON_LANES,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
   {ON_HOLES,           0,    NATURAL, 0, 0.0, NULL,      1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                                              NULL},
   {LINES_WIDE,         0,    NATURAL, 0, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "struct/struct/auto",                                           NULL},
   {"5pt:40x31",        0,    NATURAL, 1, 0.0, NULL,      2, 1, 0, ORDER_LINES,  "struct/struct/auto",                                           NULL},
@@ -223,20 +225,23 @@ static const CaseLine values[] = {
   {STENCILS,      0,    NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,      NULL}
 };
 static const CaseLine values_small[] = {
-  {"blocks:2x2x1",      0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
-  {"blocks:3x3x1",      0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
-  {"star13_dof5:7x5x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
-  {"5pt_dof4:16x17",    0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
-  {"star13:6x6x7",      0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_LINES,  "struct/struct/auto",                       NULL},
-  {"7pt_random",        27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"arrow",             35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
-  {"classes",           50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
-  {"tridiagonal",       3,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"diagonal",          1,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
-  {"7pt:5x4x3",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",        0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
-  {"27pt:5x4x4",        0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
-  {"triangles:7x6",     0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
+  {"blocks:2x2x1",         0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    "bsr/bsr/auto bsr/auto/none auto/bsr/asap", NULL},
+  {"blocks:3x3x1",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   ONE_LINED,                                  NULL},
+  {"star13_dof5:7x5x1",    0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"5pt_dof4:16x17",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"5pt_dof2:30x40",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"5pt_dof8:7x8",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"triangles_dof5:12x13", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_GRID,   "bsr/struct/auto",                          NULL},
+  {"star13:6x6x7",         0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_LINES,  "struct/struct/auto",                       NULL},
+  {"7pt_random",           27, RCM,     1, 0.9, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"arrow",                35, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    FEW,                                        NULL},
+  {"classes",              50, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    "auto/*/alap",                              NULL},
+  {"tridiagonal",          3,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"diagonal",             1,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    ONE,                                        NULL},
+  {"7pt:5x4x3",            0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_TILES,  ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",           0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_SKEWED, ONE_TILED,                                  NULL},
+  {"27pt:5x4x4",           0,  NATURAL, 0, 0.9, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL},
+  {"triangles:7x6",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY,    LINES,                                      NULL}
 };
 
 /* Shifts of pivots, likewise. */
@@ -252,6 +257,7 @@ static const CaseLine shifts[] = {
 static const CaseLine shifts_small[] = {
   {"elasticity:2x1x1", 0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/bsr/auto",       NULL},
   {"5pt_dof4:16x17",   0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/struct/auto",    NULL},
+  {"5pt_dof8:7x8",     0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, "bsr/struct/auto",    NULL},
   {"7pt:4x3x2",        0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,                  NULL},
   {"random",           24, NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, FEW,                  NULL},
   {"15pt:4x3x3",       0,  NATURAL, 0, 0.0, NULL, 1, 1, 0, ORDER_ANY, LINES,                NULL},

@@ -247,11 +247,24 @@ static PetscErrorCode TestOrigins(void)
 
 #define BY_STENCIL "by the stencil, into the tiles of the solves\n"
 
-/* How updates are found: by the stencil where levels are wide; not with few unknowns, shifts, or many updates. */
+#define BY_LANES "by the stencil, a lane a row, into the tiles of the solves\n"
+
+/*
+   How updates of points are found: by the stencil where levels are wide, but for shifts. A lane has a row, but not with
+   eight unknowns, nor with four and blocks of 26 neighbours, for which there is no room; with more than four such
+   blocks are updated so often that lists are faster.
+*/
 static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
 {
-  if (!narrow || s->dof < 4 || LevelPoints(s) <= SYNCILU_BSR_GRID_ROWS || strstr(options, "nonzero")) return narrow;
-  return s->box && s->points[2] > 1 && s->dof > 4 ? narrow : BY_STENCIL;
+  const PetscBool many   = (PetscBool)(s->box && s->points[2] > 1);
+  const double    points = s->dof == 2 ? 16.0 : s->dof <= 4 ? 8.0 : 4.0; /* of a warp */
+  Shape           filled = *s;
+
+  filled.box = (PetscBool)(s->box || strstr(options, "levels")); /* a level of fill adds points, of which each waits for the one beside the point before it */
+  if (!narrow || strstr(options, "nonzero")) return narrow;
+  if (s->dof < (many ? 4 : 8) && LevelPoints(&filled) > points * (filled.box ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL)) return BY_LANES;
+  if (s->dof < 4 || LevelPoints(&filled) <= SYNCILU_BSR_GRID_ROWS) return narrow;
+  return many && s->dof > 4 ? narrow : BY_STENCIL;
 }
 
 /*

@@ -1,9 +1,10 @@
 /*
-   Update strategy bsr: rows of one pattern together, one or several warps an inode. W and U' go to the
+   Update strategy bsr: rows of one pattern together, one or several warps an inode, or a lane a row. W and U' go to the
    pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   On a grid with wide levels the stencil says which blocks meet (kernels/factor_bsr_grid.cu), unless there is
-   relaxation, there are shifts, or somebody wants W and U' on the pattern.
+   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are shifts, or
+   somebody wants W and U' on the pattern: with a lane a row (kernels/factor_bsr_wide.cu), or, with eight unknowns and
+   where shared memory has no room for that, with a warp an inode (kernels/factor_bsr_grid.cu).
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
@@ -18,12 +19,14 @@
 #include "../../kernels/factor_bsr_grid.h"
 #include "../../kernels/factor_bsr_list.h"
 #include "../../kernels/factor_bsr_tiles.h"
+#include "../../kernels/factor_bsr_wide.h"
 
 typedef struct {
   FactorRows               rows;
   SyncILUDeviceBsrFactor   m;
   SyncILUDeviceBsrLists    lists;    /* word is NULL: there are none */
   SyncILUDeviceBsrDiagonal diagonal; /* task is NULL: not asked for, blocks beside the diagonal have updates, or there is no room */
+  SyncILUDeviceBsrWide     wide;     /* task is NULL: levels are narrow, inodes too large, the solves have another storage, or there is no room */
   SyncILUDeviceBsrGrid     grid;     /* task is NULL: lists are faster, the solves have another storage, or there is no room */
   SyncILUDeviceBsrTiles    tiles;    /* of the solves; place is NULL: not asked for, or they have another storage */
   PetscBool                tried;    /* there are lists, which do for all pivots, or there is no room for them */
@@ -129,7 +132,7 @@ static PetscBool ByStencil(const Factorization *f, int type)
 {
   const Bsr *b = (const Bsr *)f->data;
 
-  return (PetscBool)(b->grid.task && !f->plan->settings->check && type == SYNCILU_PIVOT_REJECT);
+  return (PetscBool)((b->grid.task || b->wide.task) && !f->plan->settings->check && type == SYNCILU_PIVOT_REJECT);
 }
 
 /* What inodes are planned with of which only blocks of the diagonal have updates, where there is room. */
@@ -163,11 +166,11 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 */
 static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
-  Plan                            *plan    = f->plan;
-  const SyncILUDeviceStructBlocks *part[]  = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
-  const int                        n       = plan->inodes->pattern.n;
-  SyncILUDeviceBsrGrid             x       = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
-  int                              updates = 0;
+  Plan                            *plan   = f->plan;
+  const SyncILUDeviceStructBlocks *part[] = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
+  const int                        n      = plan->inodes->pattern.n;
+  SyncILUDeviceBsrGrid             x      = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
+  int                              order[SYNCILU_STRUCT_MOST], updates = 0;
   double                           products;
   size_t                           bytes;
   SyncILUBsrGridTable              table = {.offset = {0}};
@@ -180,35 +183,20 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   if (bytes > SYNCILU_SHARED_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) x.points[k] = part[k]->m.points;
   PlanCall(PlaceTiles(f, &x.tiles));
-  for (int k = 0; k < x.points[0]; k++) {
+  StencilByLevels(&part[0]->m, order);
+  for (int before = 0; before < x.points[0]; before++) {
+    const int              k = order[before];
     const signed char     *p = part[0]->m.point[k];
-    SyncILUBsrGridUpdates *u;
-    int                    before = 0;
+    SyncILUBsrGridUpdates *u = &table.updates[before];
 
-    for (int other = 0; other < x.points[0]; other++) {
-      const int further = StencilBefore(&part[0]->m.g, part[0]->m.point[other]) - StencilBefore(&part[0]->m.g, p);
-
-      before += further > 0 || (further == 0 && other < k);
-    }
     table.order[before] = (signed char)k;
     for (int c = 0; c < 3; c++) table.offset[before] += p[c] * part[0]->m.g.stride[c];
-    u        = &table.updates[before];
     u->block = (unsigned short)k;
     for (int e = 0; e < x.points[1]; e++) {
-      const signed char *q      = part[1]->m.point[e];
-      const int          sum[3] = {p[0] + q[0], p[1] + q[1], p[2] + q[2]};
-      int                target = sum[0] || sum[1] || sum[2] ? -1 : SYNCILU_STRUCT_MOST;
+      const int target = StencilSum(&part[0]->m, &part[1]->m, p, part[1]->m.point[e]); /* as a block of an inode that has all points */
 
-      for (int h = 0; h < 2; h++) {
-        for (int to = 0; to < x.points[h]; to++) {
-          const signed char *s = part[h]->m.point[to];
-
-          if (s[0] == sum[0] && s[1] == sum[1] && s[2] == sum[2]) target = h ? SYNCILU_STRUCT_MOST + 1 + to : to;
-        }
-      }
-      table.target[k][e] = (signed char)target;
+      table.target[k][e] = (signed char)(target < x.points[0] ? target : target - x.points[0] + SYNCILU_STRUCT_MOST);
       if (target < 0) continue;
-      target -= target >= SYNCILU_STRUCT_MOST ? SYNCILU_STRUCT_MOST - x.points[0] : 0; /* as a block of an inode that has all points */
       u->word[u->count++] = (unsigned short)((x.tiles.part[1].entry >> 4 * e & 15) << 8 | (unsigned)target);
       updates++;
     }
@@ -226,6 +214,102 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   x.task   = task;
   b->grid  = x;
   b->tiles = x.tiles;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   What reference inodes update, and where their blocks are at hand: one after the other, and from the beginning
+   again, once those that stood there are used. There is room for as many as any two that follow each other have.
+   Returns how many updates there are.
+*/
+static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table, const int order[])
+{
+  const int block   = x->size * x->size * SyncILUStructBlocksLines(&x->lower.g) * (int)sizeof(double);
+  int       updates = 0, before = 0, next = 0;
+
+  x->hand = 0;
+  for (int k = 0; k < x->lower.points; k++) {
+    SyncILUBsrWideSource *source = &x->source[k];
+
+    source->entry = (unsigned char)table->block[order[k]];
+    source->count = 0;
+    for (int c = 0; c < 3; c++) source->point[c] = x->lower.point[order[k]][c];
+    for (int u = 0; u < x->upper.points; u++) {
+      const int target = StencilSum(&x->lower, &x->upper, source->point, x->upper.point[x->upper.at[u]]);
+
+      if (target < 0) continue;
+      source->target[source->count] = (unsigned short)(table->block[target] * x->size * SYNCILU_STRUCT_STRIDE);
+      source->from[source->count++] = u * block;
+    }
+    source->from[source->count] = x->upper.points * block;
+    updates += source->count;
+    x->hand = PetscMax(x->hand, before + source->count + 1);
+    before  = source->count + 1;
+  }
+  for (int k = 0; k < x->lower.points; k++) {
+    SyncILUBsrWideSource *source = &x->source[k];
+    const int             room   = source->count + 1;
+
+    if (next + room > x->hand) next = 0;
+    source->begin = (unsigned char)next;
+    source->after = 0;
+    for (int other = 0; other < k; other++) {
+      const SyncILUBsrWideSource *o = &x->source[other];
+
+      if (o->begin < next + room && next < o->begin + o->count + 1) source->after = (unsigned char)(other + 1);
+    }
+    next += room;
+  }
+  return updates;
+}
+
+/* Plans a lane for each row of the inodes, if that is faster and fits. */
+static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
+{
+  Plan                            *plan   = f->plan;
+  const SyncILUDeviceStructBlocks *part[] = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
+  SyncILUDeviceBsrWide             x      = {.size = plan->inode};
+  SyncILUBsrWideTable              table  = {.block = {0}};
+  PetscBool                        lines  = PETSC_FALSE; /* each point has the one before it on its line: a tile's steps end in order */
+  const int                        size   = SyncILUBsrWideLines(x.size);
+  int                              order[SYNCILU_STRUCT_MOST];
+  double                           least;
+  void                            *device;
+
+  PetscFunctionBegin;
+  if (!part[0] || !part[1] || plan->inode > SYNCILU_BSR_WIDE_MOST) PetscFunctionReturn(PETSC_SUCCESS);
+  x.lower     = part[0]->m;
+  x.upper     = part[1]->m;
+  x.g         = x.lower.g;
+  x.g.edge[0] = PetscMin(x.g.edge[0], size);
+  x.g.edge[1] = size - x.g.edge[0];
+  StencilCut(&x.g);
+  for (int k = 0; k < 2; k++) {
+    const SyncILUDeviceStruct *m = k ? &x.upper : &x.lower;
+
+    for (int e = 0; e < m->points; e++) {
+      const signed char *p      = m->point[m->at[e]];
+      const int          number = k * (x.lower.points + 1) + m->at[e];
+
+      lines = (PetscBool)(lines || (p[0] == -1 && !p[1] && !p[2]));
+      for (int c = 0; c < 3; c++) {
+        x.margin[c][0] = PetscMax(x.margin[c][0], -p[c]);
+        x.margin[c][1] = PetscMax(x.margin[c][1], p[c]);
+      }
+      x.bit[k * x.lower.points + e] = (unsigned char)number;
+      table.block[number]           = k * (x.lower.points + 1) + e;
+    }
+  }
+  table.block[x.lower.points] = x.lower.points;
+  StencilByLevels(&x.lower, order);
+  least = WideUpdates(&x, &table, order) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
+  if (!lines || r->order.level_rows <= least * (1 << size) || !SyncILUKernelFactorBsrWideFits(x)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!StencilBeside(&x.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
+  PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
+  PlanCall(StencilTasks(plan, &f->memory, &x.g, &x.task, &x.tasks, &x.done));
+  x.table = device;
+  b->wide = x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,8 +408,9 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   } else {
     const int mark = f->memory.n;
 
-    PetscCall(GridCreate(f, r, b));
-    if (!b->grid.task) {
+    PetscCall(WideCreate(f, r, b));
+    if (!b->wide.task) PetscCall(GridCreate(f, r, b));
+    if (!b->wide.task && !b->grid.task) {
       plan->unfit[0] = 0; /* it can do without */
       PetscCall(PlanRelease(plan, &f->memory, mark));
     }
@@ -338,7 +423,7 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
     PlanCall(PlanKeepCrout(plan, &plan->scratch));
     if (plan->settings->relax == 0.0) PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
   }
-  if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task || b->grid.task)) PetscCall(PlanForgetInodeColumns(plan));
+  if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task || b->grid.task || b->wide.task)) PetscCall(PlanForgetInodeColumns(plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,6 +446,22 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   inverses    = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT && !grid);
   tiles       = Tiles(f, inverses);
   rows.filled = (PetscBool)((grid || inverses || b->lists.word) && piv->relax == 0.0);
+  if (grid && b->wide.task) {
+    SyncILUDeviceBsrWide x = b->wide;
+
+    x.a      = *values;
+    x.pivot  = f->pivot;
+    x.ticket = plan->ticket + 2;
+    x.piv    = *piv;
+    x.status = status;
+    x.inodes = plan->inodes->pattern; /* columns are not asked for */
+    f->lanes = 5 - SyncILUBsrWideLines(x.size);
+    PlanLaunch(SyncILUKernelFactorBegin(plan->type, status, x.ticket, 0, NULL, 0, NULL, plan->stream));
+    CallCUDA(cudaMemsetAsync(x.done, 0, (size_t)x.g.tiles * sizeof(*x.done), plan->stream));
+    PlanLaunch(SyncILUKernelFactorBsrWide(plan->type, x, plan->stream));
+    factor->stored = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   f->lanes    = grid || inverses || !rows.filled ? 5 : b->lists.lanes == 8 ? 3 : 5 + b->lists.team;
   rows.stored = grid;
   PlanCall(FactorRowsBegin(f, &rows, values, piv, status, &d, factor));
@@ -410,7 +511,7 @@ static PetscErrorCode View_Bsr(const Factorization *f, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "updates: %s%s\n",
                                    searches   ? "searched for"
-                                   : grid     ? "by the stencil"
+                                   : grid     ? (b->wide.task ? "by the stencil, a lane a row" : "by the stencil")
                                    : inverses ? "of diagonal blocks, by inverses"
                                               : "from lists",
                                    !searches && (grid || Tiles(f, inverses).place) ? ", into the tiles of the solves" : ""));

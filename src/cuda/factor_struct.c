@@ -2,7 +2,6 @@
    Update strategy struct: along the lines of a grid, straight into the storage of the triangular solves along
    them.
 */
-#include <limits.h>
 #include "factor.h"
 #include "struct.h"
 #include "../../kernels/factor.h"
@@ -182,108 +181,23 @@ static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, 
   }
 }
 
-/* The lowest level of a tile. */
-static int LevelOf(const SyncILULines *g, int tile)
-{
-  const int row = tile / g->row, column = tile - row * g->row + SyncILULinesBegin(g, row);
-
-  return g->level[0] * (column << g->edge[0]) + g->level[1] * (row << g->edge[1]);
-}
-
-/* The steps of all tiles by their levels. Host memory is freed before a launch can fail. */
-static PetscErrorCode WideTasks(Factorization *f, SyncILUDeviceStructWide *x)
-{
-  Plan               *plan = f->plan;
-  const SyncILULines *g    = &x->lower.g;
-  const int           mark = plan->scratch.n;
-  int                *order, *start, *first, *device, levels = 0;
-  void               *task;
-
-  PetscFunctionBegin;
-  for (int k = 0; k < g->tiles; k++) levels = PetscMax(levels, LevelOf(g, k) + g->steps);
-  PlanCall(PlanAlloc(plan, &f->memory, (size_t)g->tiles * (size_t)g->steps * SYNCILU_STRUCT_TASK, &task));
-  PlanCall(PlanAlloc(plan, &f->memory, (size_t)g->tiles * sizeof(*x->done), &x->done));
-  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)g->tiles + 2 * (size_t)levels) * sizeof(int), &device));
-  PetscCall(PetscMalloc3(g->tiles, &order, levels, &start, levels, &first));
-  PetscCall(StencilOrder(g, 0, order));
-  for (int l = 0, begin = 0, end = 0, next = 0; l < levels; l++) {
-    while (end < g->tiles && LevelOf(g, order[end]) <= l) end++;
-    while (begin < g->tiles && LevelOf(g, order[begin]) <= l - g->steps) begin++;
-    start[l] = next;
-    first[l] = begin;
-    next += end - begin;
-  }
-  PetscCall(DeviceUpload(plan->stream, device, order, (size_t)g->tiles * sizeof(int)));
-  PetscCall(DeviceUpload(plan->stream, device + g->tiles, start, (size_t)levels * sizeof(int)));
-  PetscCall(DeviceUpload(plan->stream, device + g->tiles + levels, first, (size_t)levels * sizeof(int)));
-  PetscCall(PetscFree3(order, start, first));
-  PlanLaunch(SyncILUKernelStructTasks(*g, device, device + g->tiles, device + g->tiles + levels, task, plan->stream));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
-  x->tasks = g->tiles * g->steps;
-  x->task  = task;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-   The tiles that reference rows are in, seen from a row's own tile; where the rows stand there, and how many
-   steps of each tile must be done. False: there are too many tiles.
-*/
-static PetscBool WidePlaces(SyncILUDeviceStructWide *x, SyncILUStructTable *table)
-{
-  const SyncILULines *g       = &x->lower.g;
-  const int           padding = x->lower.entries - x->lower.points;
-
-  for (int k = 0; k < x->lower.points; k++) {
-    const signed char *p        = x->lower.point[x->lower.at[padding + k]];
-    const int          beside[] = {p[1] + g->skew * p[2], p[2]};
-
-    for (int j = 0; j < SYNCILU_STRUCT_BESIDE; j++) table->needs[k][j] = -g->steps;
-    for (int lane = 0; lane < 32; lane++) {
-      const int own[2] = {lane & ((1 << g->edge[0]) - 1), lane >> g->edge[0]};
-      int       tile[2], to[2], behind = -p[0], j = 0;
-
-      for (int c = 0; c < 2; c++) {
-        const int size = 1 << g->edge[c];
-
-        to[c]   = (own[c] + beside[c]) & (size - 1);
-        tile[c] = (own[c] + beside[c] - to[c]) / size;
-        behind -= g->level[c] * (to[c] - own[c]);
-      }
-      while (j < x->tiles && (x->tile[j].v != tile[0] || x->tile[j].w != tile[1])) j++;
-      if (j == SYNCILU_STRUCT_BESIDE) return PETSC_FALSE;
-      if (j == x->tiles) x->tile[x->tiles++] = (SyncILUStructTile){(signed char)tile[0], (signed char)tile[1]};
-      table->place[k][lane] = (SyncILUStructPlace){(short)behind, (unsigned char)j, (unsigned char)((to[1] << g->edge[0]) + to[0])};
-      table->needs[k][j]    = PetscMax(table->needs[k][j], 1 - behind);
-    }
-  }
-  return PETSC_TRUE;
-}
-
 /*
    What reference rows update, and where their numbers are at hand: one after the other, and from the
    beginning again, once those that stood there are used.
 */
-static void WideUpdates(SyncILUDeviceStructWide *x)
+static void WideUpdates(SyncILUDeviceStructWide *x, const SyncILUStructTable *table)
 {
   const int points[] = {x->lower.points, x->upper.points}, padding[] = {x->lower.entries - points[0], x->upper.entries - points[1]};
   int       next = 0;
 
   for (int k = 0; k < points[0]; k++) {
     SyncILUStructSource *source = &x->source[k];
-    const signed char   *p      = x->lower.point[x->lower.at[padding[0] + k]];
 
     source->count = 0;
-    for (int u = 0; u < points[1]; u++) {
-      const signed char *q      = x->upper.point[x->upper.at[padding[1] + u]];
-      const int          sum[3] = {p[0] + q[0], p[1] + q[1], p[2] + q[2]};
-      int                entry  = sum[0] || sum[1] || sum[2] ? -1 : points[0];
+    for (int u = padding[1]; u < x->upper.entries; u++) {
+      const int target = StencilSum(&x->lower, &x->upper, x->lower.point[x->lower.at[padding[0] + k]], x->upper.point[x->upper.at[u]]);
 
-      for (int e = 0; e < points[0] + points[1]; e++) {
-        const signed char *to = e < points[0] ? x->lower.point[x->lower.at[padding[0] + e]] : x->upper.point[x->upper.at[padding[1] + e - points[0]]];
-
-        if (to[0] == sum[0] && to[1] == sum[1] && to[2] == sum[2]) entry = e + (e >= points[0]);
-      }
-      if (entry >= 0) source->update[source->count++] = (unsigned)(entry * SYNCILU_STRUCT_STRIDE) << 16 | (unsigned)((padding[1] + u) * 32);
+      if (target >= 0) source->update[source->count++] = (unsigned)table->entry[target] << 16 | (unsigned)(u * 32);
     }
     if (next + source->count > SYNCILU_STRUCT_HAND) next = 0;
     source->begin = (unsigned char)next;
@@ -302,6 +216,7 @@ static PetscErrorCode Wide(Factorization *f)
   SyncILUDeviceStructWide x     = {.lower = all->f.lower, .upper = all->f.upper};
   PetscBool               lines = PETSC_FALSE; /* each row has the one before it on its line, so that a tile's steps end one after the other */
   SyncILUStructTable     *table, *device;
+  int                     order[SYNCILU_STRUCT_MOST];
   PetscBool               fits;
 
   PetscFunctionBegin;
@@ -328,14 +243,15 @@ static PetscErrorCode Wide(Factorization *f)
     }
   }
   table->entry[x.lower.points] = x.lower.points * SYNCILU_STRUCT_STRIDE;
-  fits                         = (PetscBool)(lines && WidePlaces(&x, table));
+  for (int k = 0; k < x.lower.points; k++) order[k] = x.lower.at[x.lower.entries - x.lower.points + k];
+  fits = (PetscBool)(lines && StencilBeside(&x.lower.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table->needs, table->place));
   if (fits) {
-    WideUpdates(&x);
+    WideUpdates(&x, table);
     PetscCall(DeviceUpload(plan->stream, device, table, sizeof(*table)));
     x.table = device;
   }
   PetscCall(PetscFree(table));
-  if (fits) PlanCall(WideTasks(f, &x));
+  if (fits) PlanCall(StencilTasks(plan, &f->memory, &x.lower.g, &x.task, &x.tasks, &x.done));
   if (fits) all->wide = x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

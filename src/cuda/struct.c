@@ -136,7 +136,7 @@ static PetscBool ChooseLevels(Stencil *s)
 }
 
 /* Cuts the lines into tiles, whose edges are known. */
-static void CutLines(SyncILULines *g)
+void StencilCut(SyncILULines *g)
 {
   const int rows = ((g->points[2] - 1) >> g->edge[1]) + 1, wide = 1 << g->edge[0], shift = g->skew << g->edge[1];
   /* a row of tiles may begin before its lowest v, which is a multiple of the shift from row to row */
@@ -179,12 +179,12 @@ static void CutTiles(Stencil *s, int lanes)
     }
   }
   g->edge[0] = lanes - g->edge[1]; /* a grid of fewer lines leaves lanes without one */
-  CutLines(g);
+  StencilCut(g);
   s->hops = ((extent[0] - 1) >> g->edge[0]) + ((g->points[2] - 1) >> g->edge[1]);
   s->team = *g;
   if (!HasTeams(s)) return;
   s->team.edge[1]++;
-  CutLines(&s->team);
+  StencilCut(&s->team);
 }
 
 /*
@@ -748,4 +748,110 @@ PetscErrorCode StencilReason(const Plan *plan, char why[], size_t len)
     PetscCall(
       PetscSNPrintf(why, len, "rows have the %d entries of a stencil on a grid of %d rows a line%s", s->entries[0] + s->entries[1] + 1, s->g.points[0], holes));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The point of a stencil that is the sum of two others, numbered by ascending columns: L's, the diagonal, and U's.
+   -1: the stencil has none there.
+*/
+int StencilSum(const SyncILUDeviceStruct *lower, const SyncILUDeviceStruct *upper, const signed char *p, const signed char *q)
+{
+  const signed char sum[3] = {(signed char)(p[0] + q[0]), (signed char)(p[1] + q[1]), (signed char)(p[2] + q[2])};
+
+  if (!sum[0] && !sum[1] && !sum[2]) return lower->points;
+  for (int k = 0; k < lower->points; k++)
+    if (!memcmp(lower->point[k], sum, 3)) return k;
+  for (int k = 0; k < upper->points; k++)
+    if (!memcmp(upper->point[k], sum, 3)) return lower->points + 1 + k;
+  return -1;
+}
+
+/*
+   The points of L by the levels of the rows there, the lowest first. A row that updates the multiplier of another one
+   has a lower level, so that each comes when its multiplier is whole; and rows that may not be done yet come last.
+*/
+void StencilByLevels(const SyncILUDeviceStruct *lower, int order[])
+{
+  for (int k = 0; k < lower->points; k++) {
+    int n = k;
+
+    for (; n > 0 && StencilBefore(&lower->g, lower->point[order[n - 1]]) < StencilBefore(&lower->g, lower->point[k]); n--) order[n] = order[n - 1];
+    order[n] = k;
+  }
+}
+
+/* The lowest level of a tile. */
+static int LevelOf(const SyncILULines *g, int tile)
+{
+  const int row = tile / g->row, column = tile - row * g->row + SyncILULinesBegin(g, row);
+
+  return g->level[0] * (column << g->edge[0]) + g->level[1] * (row << g->edge[1]);
+}
+
+/*
+   The steps of all tiles by their levels, and counters of steps. Host memory is freed before a launch can fail.
+*/
+PetscErrorCode StencilTasks(Plan *plan, DeviceMemory *memory, const SyncILULines *g, const void **task, int *tasks, int **done)
+{
+  const int mark = plan->scratch.n;
+  int      *order, *start, *first, *device, levels = 0;
+  void     *all;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < g->tiles; k++) levels = PetscMax(levels, LevelOf(g, k) + g->steps);
+  PlanCall(PlanAlloc(plan, memory, (size_t)g->tiles * (size_t)g->steps * SYNCILU_STRUCT_TASK, &all));
+  PlanCall(PlanAlloc(plan, memory, (size_t)g->tiles * sizeof(**done), done));
+  PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)g->tiles + 2 * (size_t)levels) * sizeof(int), &device));
+  PetscCall(PetscMalloc3(g->tiles, &order, levels, &start, levels, &first));
+  PetscCall(StencilOrder(g, 0, order));
+  for (int l = 0, begin = 0, end = 0, next = 0; l < levels; l++) {
+    while (end < g->tiles && LevelOf(g, order[end]) <= l) end++;
+    while (begin < g->tiles && LevelOf(g, order[begin]) <= l - g->steps) begin++;
+    start[l] = next;
+    first[l] = begin;
+    next += end - begin;
+  }
+  PetscCall(DeviceUpload(plan->stream, device, order, (size_t)g->tiles * sizeof(int)));
+  PetscCall(DeviceUpload(plan->stream, device + g->tiles, start, (size_t)levels * sizeof(int)));
+  PetscCall(DeviceUpload(plan->stream, device + g->tiles + levels, first, (size_t)levels * sizeof(int)));
+  PetscCall(PetscFree3(order, start, first));
+  PlanLaunch(SyncILUKernelStructTasks(*g, device, device + g->tiles, device + g->tiles + levels, all, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
+  *tasks = g->tiles * g->steps;
+  *task  = all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   The tiles that rows at the points order[k] of a stencil are in, seen from a row's own tile; how many steps of each
+   must be done, beyond the row's own step; and, unless place is NULL, where they stand there. False: there are too many.
+*/
+PetscBool StencilBeside(const SyncILULines *g, int points, const signed char point[][3], const int order[], SyncILUStructTile tiles[], int *count,
+                        int needs[][SYNCILU_STRUCT_BESIDE], SyncILUStructPlace place[][32])
+{
+  *count = 0;
+  for (int k = 0; k < points; k++) {
+    const signed char *p        = point[order[k]];
+    const int          beside[] = {p[1] + g->skew * p[2], p[2]};
+
+    for (int j = 0; j < SYNCILU_STRUCT_BESIDE; j++) needs[k][j] = -g->steps;
+    for (int lane = 0; lane < 1 << (g->edge[0] + g->edge[1]); lane++) {
+      const int own[2] = {lane & ((1 << g->edge[0]) - 1), lane >> g->edge[0]};
+      int       tile[2], to[2], behind = -p[0], j = 0;
+
+      for (int c = 0; c < 2; c++) {
+        const int size = 1 << g->edge[c];
+
+        to[c]   = (own[c] + beside[c]) & (size - 1);
+        tile[c] = (own[c] + beside[c] - to[c]) / size;
+        behind -= g->level[c] * (to[c] - own[c]);
+      }
+      while (j < *count && (tiles[j].v != tile[0] || tiles[j].w != tile[1])) j++;
+      if (j == SYNCILU_STRUCT_BESIDE) return PETSC_FALSE;
+      if (j == *count) tiles[(*count)++] = (SyncILUStructTile){(signed char)tile[0], (signed char)tile[1]};
+      if (place) place[k][lane] = (SyncILUStructPlace){(short)behind, (unsigned char)j, (unsigned char)((to[1] << g->edge[0]) + to[0])};
+      needs[k][j] = PetscMax(needs[k][j], 1 - behind);
+    }
+  }
+  return PETSC_TRUE;
 }

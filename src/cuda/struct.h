@@ -5,6 +5,7 @@
 #define SYNCILU_CUDA_STRUCT_H
 
 #include "solve.h"
+#include "../../kernels/factor_struct_wide.h"
 #include "../../kernels/solve_struct_blocks.h"
 
 struct _Stencil {
@@ -34,8 +35,14 @@ PETSC_INTERN PetscErrorCode StencilLevels(Plan *, int **, int *);
 PETSC_INTERN PetscErrorCode StencilColumns(Plan *, int *);
 PETSC_INTERN PetscErrorCode StencilOrder(const SyncILULines *, int, int *);
 PETSC_INTERN PetscBool      StencilTile(Stencil *);
-PETSC_INTERN double         StencilTime(const Stencil *);
-PETSC_INTERN double         StencilLanes(const Stencil *);
+PETSC_INTERN void           StencilCut(SyncILULines *);
+PETSC_INTERN int            StencilSum(const SyncILUDeviceStruct *, const SyncILUDeviceStruct *, const signed char *, const signed char *);
+PETSC_INTERN void           StencilByLevels(const SyncILUDeviceStruct *, int[]);
+PETSC_INTERN PetscErrorCode StencilTasks(Plan *, DeviceMemory *, const SyncILULines *, const void **, int *, int **);
+PETSC_INTERN PetscBool StencilBeside(const SyncILULines *, int, const signed char[][3], const int[], SyncILUStructTile[], int *, int[][SYNCILU_STRUCT_BESIDE],
+                                     SyncILUStructPlace[][32]);
+PETSC_INTERN double    StencilTime(const Stencil *);
+PETSC_INTERN double    StencilLanes(const Stencil *);
 PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);
 PETSC_INTERN int            StencilBefore(const SyncILULines *, const signed char *);
 
