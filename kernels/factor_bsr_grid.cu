@@ -1,8 +1,8 @@
 /*
    Update strategy bsr where the solves go along the lines of a grid and levels are wide. The bandwidth of
    memory decides then, and most reference inodes are done long before they are asked for. So the factor is
-   stored in the tiles of the solves alone. What an inode needs of others it takes from there: they have
-   (I + U'_kk)^-1 and (I + U'_kk)^-1 U'_kj, so that
+   stored in the tiles of the solves alone. What an inode needs of others it takes from there: they have (I +
+   U'_kk)^-1 and (I + U'_kk)^-1 U'_kj, so that
 
      for each reference inode k of inode i:    W_ij -= W_ik ((I + U'_kk)^-1 U'_kj), and then W_ik = W_ik (I + U'_kk)^-1
      then W_ii = (W + D) (I + U'_ii):          the inverses of both, and of W_ii

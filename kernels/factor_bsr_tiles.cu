@@ -76,9 +76,9 @@ struct Step {
 
 /*
    A step has four updates where reference inodes make many, else two. BLOCKS, the least number of blocks of a
-   multiprocessor, bounds the registers of a thread: with 8 rows there are 128. On an H200, a star of 13 points
-   with 8 unknowns takes 0.706 ms with 80 registers and 0.629 ms with 128 on 36^3; 27 points with 6 unknowns and
-   steps of four take 7.74 ms with 96 and 8.22 ms with 128 on 72^3.
+   multiprocessor, bounds the registers of a thread: with 8 rows there are 128. On an H200, a star of 13
+   points with 8 unknowns takes 0.706 ms with 80 registers and 0.629 ms with 128 on 36^3; 27 points with 6
+   unknowns and steps of four take 7.74 ms with 96 and 8.22 ms with 128 on 72^3.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)

@@ -1,16 +1,16 @@
 /*
-   Update strategy bsr on a grid of points with two to seven unknowns, where levels are wide: a warp has a step
-   of a tile, as in factor_struct_wide.cu, and a lane an unknown, whose row it has. As in factor_bsr_grid.cu the
-   tiles of the solves are all there is of the factor, and
+   Update strategy bsr on a grid of points with two to seven unknowns, where levels are wide: a warp has a
+   step of a tile, as in factor_struct_wide.cu, and a lane an unknown, whose row it has. As in
+   factor_bsr_grid.cu the tiles of the solves are all there is of the factor, and
 
      for each reference inode k of inode i:    W_ij -= W_ik ((I + U'_kk)^-1 U'_kj); W_ik = W_ik (I + U'_kk)^-1
      then W_ii = (W + D) (I + U'_ii):          rows of the inverses of both, and of W_ii
      then it stores for U:                     W_ii^-1 W_ij, which is (I + U'_ii)^-1 U'_ij, and (I + U'_ii)^-1
        and, once others may read that, for L:  (W + D)^-1 W_ik, and (W + D)^-1
 
-   Lanes copy columns of their inode's reference blocks to shared memory, those of the reference inodes with the
-   lowest levels first. More of them ahead would be no gain: fewer warps would fit. From one level to the next
-   it takes 6 us at least on an H200, so levels have to be wide.
+   Lanes copy columns of their inode's reference blocks to shared memory, those of the reference inodes with
+   the lowest levels first. More of them ahead would be no gain: fewer warps would fit. From one level to the
+   next it takes 6 us at least on an H200, so levels have to be wide.
 
    Tiles of a warp have a size of their own, 16 lines of points with two unknowns, 8 with up to four, else 4.
    Each counts the steps that are done.
@@ -19,10 +19,9 @@
    levels.
 */
 #include "factor_bsr_wide.h"
-#include "async.cuh"
 #include "entries.cuh"
 #include "pivot.cuh"
-#include "struct.cuh"
+#include "struct_wide.cuh"
 
 using namespace syncilu;
 
@@ -31,15 +30,8 @@ namespace
 
 constexpr int STRIDE = SYNCILU_STRUCT_STRIDE, AHEAD = SYNCILU_STRUCT_AHEAD;
 
-struct Task {
-  int tile, step;
-};
-static_assert(sizeof(Task) == SYNCILU_STRUCT_TASK, "what the plan has room for");
-
 template <int D>
-constexpr int LINES = D == 2 ? 16
-                    : D <= 4 ? 8
-                             : 4;
+constexpr int LINES = 1 << SyncILUBsrWideLines(D);
 
 /* Blocks that are updated together, and columns of a block: as many as registers hold. */
 template <int D>
@@ -51,7 +43,7 @@ constexpr int COLUMNS = D <= 4 ? D
                       : D <= 6 ? 3
                                : 4;
 
-/* What shared memory has of a task, in doubles: its rows, number by number, and blocks of reference inodes. */
+/* What a task has in shared memory, in doubles: its rows, number by number, and blocks of reference inodes. */
 template <int D>
 __host__ __device__ __forceinline__ int doubles_of_rows(const SyncILUDeviceBsrWide &f)
 {
@@ -63,16 +55,6 @@ __host__ __device__ __forceinline__ int doubles_of_task(const SyncILUDeviceBsrWi
 {
   return doubles_of_rows<D>(f) + f.hand * D * D * LINES<D>;
 }
-
-/* This thread's copies but the last so many groups have come: at most AHEAD - 1. */
-__device__ __forceinline__ void wait_copies_but(int groups)
-{
-  if (groups == 0) wait_copies<0>();
-  else if (groups == 1) wait_copies<1>();
-  else if (groups == 2) wait_copies<2>();
-  else wait_copies<3>();
-}
-static_assert(AHEAD == 4, "wait_copies_but() has a branch for each");
 
 /* D numbers, which are aligned to as many bytes as they have if D is even. */
 template <int D>
@@ -169,7 +151,7 @@ __device__ __forceinline__ void get_block(const double *mine, int nl, double (&b
   }
 }
 
-/* Updates several blocks of a row, whose multipliers are part and whose numbers are at w, by those at from. */
+/* Updates several blocks of a row, which are at w, with its multipliers part and the blocks at from. */
 template <int D, int MANY, bool HOLES>
 __device__ __forceinline__ void update_blocks(const unsigned short *target, const double (&part)[D], double *w, const double *from)
 {
@@ -280,21 +262,21 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
   const Ticket t = take_ticket(f.ticket); /* with a barrier, after which the table is there */
   if (t >= (Ticket)f.tasks) return;
   double *const rows = shared + (threadIdx.x >> 5) * doubles_of_task<D>(f), *const w = rows + lane, *const hand = rows + doubles_of_rows<D>(f);
-  const Task task = ((const Task *)f.task)[t];
-  const Tile tile = tile_of(f.g, task.tile);
-  const int  line = tile.v + (l & ((1 << f.g.edge[0]) - 1)), plane = tile.w + (l >> f.g.edge[0]), first = l < LINES<D> ? line_row(g, line, plane) : -1;
-  const int  at[3] = {task.step - lane_at(f.g, line, plane).late, line - g.skew * plane, plane};
-  const bool on    = first >= 0 && (unsigned)at[0] < (unsigned)g.points[0];
-  const int  inode = on ? first + at[0] * g.stride[0] : 0, begin = on ? f.inodes.ptr[inode] : 0;
-  unsigned   all  = 0; /* the entries that the inode has, by ascending columns */
-  bool       full = !HOLES && (on || l >= LINES<D>);
+  const StepTask task = ((const StepTask *)f.task)[t];
+  const Tile     tile = tile_of(f.g, task.tile);
+  const int      line = tile.v + (l & ((1 << f.g.edge[0]) - 1)), plane = tile.w + (l >> f.g.edge[0]), first = l < LINES<D> ? line_row(g, line, plane) : -1;
+  const int      at[3] = {task.step - lane_at(f.g, line, plane).late, line - g.skew * plane, plane};
+  const bool     on    = first >= 0 && (unsigned)at[0] < (unsigned)g.points[0];
+  const int      inode = on ? first + at[0] * g.stride[0] : 0, begin = on ? f.inodes.ptr[inode] : 0;
+  unsigned       all  = 0; /* the entries that the inode has, by ascending columns */
+  bool           full = !HOLES && (on || l >= LINES<D>);
 
 #pragma unroll
   for (int c = 0; c < 3; c++) full = full && (l >= LINES<D> || (at[c] >= f.margin[c][0] && at[c] < g.points[c] - f.margin[c][1]));
   full = __all_sync(FULL, full); /* all inodes have all entries */
   if (on) all = full ? ~0u : points_of(f.lower, inode, at) | 1u << nl | points_of(f.upper, inode, at) << (nl + 1);
   {
-    /* of each row where it begins on the pattern of the rows, and its entries; where blocks will be at hand later */
+    /* where each row begins on the pattern, and which entries it has; blocks will be at hand there later */
     int *const      begins  = (int *)hand;
     unsigned *const entries = (unsigned *)hand + 32;
     const int       n       = (nl + 1 + nu) * D;
@@ -362,10 +344,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
 
       if (!__all_sync(FULL, seen >= needs)) {
         if (asked > k) break; /* what has been asked for comes first */
-        do {
-          if (done) seen = load_acquire(done);
-        } while (!__all_sync(FULL, seen >= needs));
-        __syncwarp(); /* those steps are whole for all lanes */
+        seen = wait_steps(done, needs, seen);
       }
       const int v = line + source.point[1] + g.skew * source.point[2], z = plane + source.point[2];
 
@@ -413,8 +392,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
   }
 
   const Lane    place      = lane_at(g, line, plane);
-  const int     tile_steps = on ? tile_at(g, line, plane) * g.steps : 0, step = at[0] + place.late, next = lines * D; /* from column to column in storage */
-  const double *mine    = rows + lane - i;                                                                            /* of the first row of the inode */
+  const int     tile_steps = on ? tile_at(g, line, plane) * g.steps : 0, step = at[0] + place.late;
+  const int     next    = lines * D;       /* from column to column in storage */
+  const double *mine    = rows + lane - i; /* of the first row of the inode */
   int           largest = 0;
   double        d       = 0.0, left[D];
 

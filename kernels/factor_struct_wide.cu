@@ -18,10 +18,9 @@
    levels.
 */
 #include "factor_struct_wide.h"
-#include "async.cuh"
 #include "entries.cuh"
 #include "pivot.cuh"
-#include "struct.cuh"
+#include "struct_wide.cuh"
 
 using namespace syncilu;
 
@@ -29,11 +28,6 @@ namespace
 {
 
 constexpr int STRIDE = SYNCILU_STRUCT_STRIDE, AHEAD = SYNCILU_STRUCT_AHEAD;
-
-struct Task {
-  int tile, step;
-};
-static_assert(sizeof(Task) == SYNCILU_STRUCT_TASK, "what the plan has room for");
 
 /* What a task has in shared memory, in doubles: its rows, entry by entry, and numbers of reference rows. */
 __host__ __device__ __forceinline__ int doubles_of_rows(const SyncILUDeviceStructWide &f)
@@ -45,16 +39,6 @@ __host__ __device__ __forceinline__ int doubles_of_task(const SyncILUDeviceStruc
 {
   return doubles_of_rows(f) + SYNCILU_STRUCT_HAND * 32;
 }
-
-/* This thread's copies but the last so many groups have come: at most AHEAD - 1. */
-__device__ __forceinline__ void wait_copies_but(int groups)
-{
-  if (groups == 0) wait_copies<0>();
-  else if (groups == 1) wait_copies<1>();
-  else if (groups == 2) wait_copies<2>();
-  else wait_copies<3>();
-}
-static_assert(AHEAD == 4, "wait_copies_but() has a branch for each");
 
 template <bool HOLES>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const SyncILUDeviceStructWide f)
@@ -68,14 +52,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
   const Ticket t = take_ticket(f.ticket); /* with a barrier, after which the table is there */
   if (t >= (Ticket)f.tasks) return;
   double *const rows = shared + (threadIdx.x >> 5) * doubles_of_task(f), *const w = rows + lane, *const hand = w + doubles_of_rows(f);
-  const Task task = ((const Task *)f.task)[t];
-  const Tile tile = tile_of(g, task.tile);
-  const int  line = tile.v + (lane & ((1 << g.edge[0]) - 1)), plane = tile.w + (lane >> g.edge[0]), first = line_row(g, line, plane);
-  const int  at[3] = {task.step - lane_at(g, line, plane).late, line - g.skew * plane, plane};
-  const bool on    = first >= 0 && (unsigned)at[0] < (unsigned)g.points[0];
-  const int  row = on ? first + at[0] * g.stride[0] : 0, begin = on ? f.pattern.ptr[row] : 0;
-  unsigned   all  = 0; /* the entries that the row has, by ascending columns */
-  bool       full = !HOLES && on;
+  const StepTask task = ((const StepTask *)f.task)[t];
+  const Tile     tile = tile_of(g, task.tile);
+  const int      line = tile.v + (lane & ((1 << g.edge[0]) - 1)), plane = tile.w + (lane >> g.edge[0]), first = line_row(g, line, plane);
+  const int      at[3] = {task.step - lane_at(g, line, plane).late, line - g.skew * plane, plane};
+  const bool     on    = first >= 0 && (unsigned)at[0] < (unsigned)g.points[0];
+  const int      row = on ? first + at[0] * g.stride[0] : 0, begin = on ? f.pattern.ptr[row] : 0;
+  unsigned       all  = 0; /* the entries that the row has, by ascending columns */
+  bool           full = !HOLES && on;
 
 #pragma unroll
   for (int c = 0; c < 3; c++) full = full && at[c] >= f.margin[c][0] && at[c] < g.points[c] - f.margin[c][1];
@@ -147,10 +131,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
 
       if (!__all_sync(FULL, seen >= needs)) {
         if (asked > k) break; /* what has been asked for comes first */
-        do {
-          if (done) seen = load_acquire(done);
-        } while (!__all_sync(FULL, seen >= needs));
-        __syncwarp(); /* those steps are whole for all lanes */
+        seen = wait_steps(done, needs, seen);
       }
       const SyncILUStructPlace place = table.place[asked][lane];
       const int                step  = __shfl_sync(FULL, base, place.tile) + place.behind;
@@ -223,7 +204,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
 }
 
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
-  tasks_kernel(SyncILULines g, const int *__restrict__ order, const int *__restrict__ start, const int *__restrict__ first, Task *__restrict__ task)
+  tasks_kernel(SyncILULines g, const int *__restrict__ order, const int *__restrict__ start, const int *__restrict__ first, StepTask *__restrict__ task)
 {
   const long long p = global_thread();
 
@@ -239,7 +220,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
 
 cudaError_t SyncILUKernelStructTasks(SyncILULines g, const int *order, const int *start, const int *first, void *task, cudaStream_t stream)
 {
-  LAUNCH(tasks_kernel, (long long)g.tiles * g.steps, stream, g, order, start, first, (Task *)task);
+  LAUNCH(tasks_kernel, (long long)g.tiles * g.steps, stream, g, order, start, first, (StepTask *)task);
 }
 
 cudaError_t SyncILUKernelFactorStructWide(SyncILUValueType type, SyncILUDeviceStructWide f, cudaStream_t stream)

@@ -66,8 +66,8 @@ __device__ __forceinline__ double reciprocal_pivot(const SyncILUDevicePivoting &
 }
 
 /*
-   The same within an inode. There a tiny pivot that stays makes large numbers that cancel, so that the last bit
-   decides on the result: it is the host's.
+   The same within an inode. There a tiny pivot that stays makes large numbers that cancel, so that the last
+   bit decides on the result: it is the host's.
 */
 __device__ __forceinline__ double reciprocal_in_inode(const SyncILUDevicePivoting &p, double pivot)
 {

@@ -226,9 +226,10 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil with a warp
-   each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). Inodes of five rows or more must also have no more than so many
-   updates by each reference inode, in the mean. On an H200 the stencil takes, of the time from lists:
+   Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil
+   with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). Inodes of
+   five rows or more must also have no more than so many updates by each reference inode, in the mean. On an
+   H200 the stencil takes, of the time from lists:
 
      unknowns                    4             6             8
      7 points, 1 update          0.91, 205^3   0.72, 154^3   0.57, 128^3
@@ -245,11 +246,11 @@
 #define SYNCILU_BSR_GRID_UPDATES 4.0
 
 /*
-   Warps of a level in the mean from which on each unknown has a lane (factor_bsr_wide.cu); and the same where only
-   diagonal blocks have updates, for which the other kernels need less. On an H200, with that kernel and without, in
-   ms: 27 points with 2 unknowns, 100^3, 90 warps a level, 3.8 and 3.7; star of 13 with 2, 100^3, 210 warps, 1.67 and
-   1.63; diamond of 25 with 2, 160^3, 267 warps, 7.8 and 14.9; 7 points with 2, 100^3, 210 warps, 1.9 and 1.1, with 4,
-   80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1.
+   Warps of a level in the mean from which on each unknown has a lane (factor_bsr_wide.cu); and the same where
+   only diagonal blocks have updates, for which the other kernels need less. On an H200, with that kernel and
+   without, in ms: 27 points with 2 unknowns, 100^3, 90 warps a level, 3.8 and 3.7; star of 13 with 2, 100^3,
+   210 warps, 1.67 and 1.63; diamond of 25 with 2, 160^3, 267 warps, 7.8 and 14.9; 7 points with 2, 100^3, 210
+   warps, 1.9 and 1.1, with 4, 80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1.
 */
 #if !defined(SYNCILU_BSR_WIDE_WARPS) /* tests have few */
   #define SYNCILU_BSR_WIDE_WARPS          210.0
@@ -460,10 +461,10 @@
 #define SYNCILU_SHARED_BYTES 48128
 
 /*
-   Along the lines of a grid: rows of a level in the mean from which on a row has a lane (factor_struct_wide.cu),
-   and not a warp. On an H200 a star of 13 points takes 0.95 times as long so with 7,700 rows a level, 0.4 times
-   with 22,500 and 0.33 times with 63,000; 27 points 0.87 times with 5,700 and 0.5 times with 15,800; a diamond
-   of 13 points 1.2 times with 6,700 and 0.8 times with 11,300.
+   Along the lines of a grid: rows of a level in the mean from which on a row has a lane
+   (factor_struct_wide.cu), and not a warp. On an H200 a star of 13 points takes 0.95 times as long so with
+   7,700 rows a level, 0.4 times with 22,500 and 0.33 times with 63,000; 27 points 0.87 times with 5,700 and
+   0.5 times with 15,800; a diamond of 13 points 1.2 times with 6,700 and 0.8 times with 11,300.
 */
 #if !defined(SYNCILU_STRUCT_WIDE) /* tests have few */
   #define SYNCILU_STRUCT_WIDE 10000

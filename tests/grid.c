@@ -91,7 +91,7 @@ static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of a level of L in the mean. In a box a point also waits for the next one on the line and plane before. */
+/* Points of a level of L in the mean. In a box a point also waits for the next ones on the line and plane before. */
 static double LevelPoints(const Shape *s)
 {
   const PetscInt *n = s->points, levels = n[0] + (s->box ? 2 : 1) * (n[1] - 1) + (s->box ? 4 : 1) * (n[2] - 1);
@@ -250,9 +250,9 @@ static PetscErrorCode TestOrigins(void)
 #define BY_LANES "by the stencil, a lane a row, into the tiles of the solves\n"
 
 /*
-   How updates of points are found: by the stencil where levels are wide, but for shifts. A lane has a row, but not with
-   eight unknowns, nor with four and blocks of 26 neighbours, for which there is no room; with more than four such
-   blocks are updated so often that lists are faster.
+   How updates of points are found: by the stencil where levels are wide, but for shifts. A lane has a row,
+   but not with eight unknowns, nor with four and blocks of 26 neighbours, for which there is no room; with
+   more than four such blocks are updated so often that lists are faster.
 */
 static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
 {
@@ -260,7 +260,8 @@ static const char *UpdatesOfPoints(const Shape *s, const char *options, const ch
   const double    points = s->dof == 2 ? 16.0 : s->dof <= 4 ? 8.0 : 4.0; /* of a warp */
   Shape           filled = *s;
 
-  filled.box = (PetscBool)(s->box || strstr(options, "levels")); /* a level of fill adds points, of which each waits for the one beside the point before it */
+  /* with a level of fill a point also waits for the next one on the line before, as in a box */
+  filled.box = (PetscBool)(s->box || strstr(options, "levels"));
   if (!narrow || strstr(options, "nonzero")) return narrow;
   if (s->dof < (many ? 4 : 8) && LevelPoints(&filled) > points * (filled.box ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL)) return BY_LANES;
   if (s->dof < 4 || LevelPoints(&filled) <= SYNCILU_BSR_GRID_ROWS) return narrow;

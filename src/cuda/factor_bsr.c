@@ -1,10 +1,11 @@
 /*
-   Update strategy bsr: rows of one pattern together, one or several warps an inode, or a lane a row. W and U' go to the
-   pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
+   Update strategy bsr: rows of one pattern together, one or several warps an inode, or a lane a row. W and U'
+   go to the pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are shifts, or
-   somebody wants W and U' on the pattern: with a lane a row (kernels/factor_bsr_wide.cu), or, with eight unknowns and
-   where shared memory has no room for that, with a warp an inode (kernels/factor_bsr_grid.cu).
+   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are
+   shifts, or somebody wants W and U' on the pattern: with a lane a row (kernels/factor_bsr_wide.cu), or, with
+   eight unknowns and where shared memory has no room for that, with a warp an inode
+   (kernels/factor_bsr_grid.cu).
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
@@ -26,8 +27,8 @@ typedef struct {
   SyncILUDeviceBsrFactor   m;
   SyncILUDeviceBsrLists    lists;    /* word is NULL: there are none */
   SyncILUDeviceBsrDiagonal diagonal; /* task is NULL: not asked for, blocks beside the diagonal have updates, or there is no room */
-  SyncILUDeviceBsrWide     wide;     /* task is NULL: levels are narrow, inodes too large, the solves have another storage, or there is no room */
-  SyncILUDeviceBsrGrid     grid;     /* task is NULL: lists are faster, the solves have another storage, or there is no room */
+  SyncILUDeviceBsrWide     wide;     /* task is NULL: there is none (WideCreate()) */
+  SyncILUDeviceBsrGrid     grid;     /* task is NULL: there is none (GridCreate()) */
   SyncILUDeviceBsrTiles    tiles;    /* of the solves; place is NULL: not asked for, or they have another storage */
   PetscBool                tried;    /* there are lists, which do for all pivots, or there is no room for them */
   int                      type;     /* of the last factorization's pivots */
@@ -161,8 +162,9 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   Plans the factorization by the stencil of a grid. If an inode has an entry of L at point a of the stencil,
-   and the inode there has an entry of U at point b, then their product updates the inode's entry at a + b.
+   Plans the factorization by the stencil of a grid, unless lists are faster, the solves have another storage,
+   or there is no room. If an inode has an entry of L at point a of the stencil, and the inode there has an
+   entry of U at point b, then their product updates the inode's entry at a + b.
 */
 static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
@@ -218,9 +220,9 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 }
 
 /*
-   What reference inodes update, and where their blocks are at hand: one after the other, and from the beginning
-   again, once those that stood there are used. There is room for as many as any two that follow each other have.
-   Returns how many updates there are.
+   What reference inodes update, and where their blocks are at hand: one after the other, and from the
+   beginning again, once those that stood there are used. There is room for as many as any two that follow
+   each other have. Returns how many updates there are.
 */
 static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table, const int order[])
 {
@@ -263,7 +265,10 @@ static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table
   return updates;
 }
 
-/* Plans a lane for each row of the inodes, if that is faster and fits. */
+/*
+   Plans a lane for each row of the inodes: unless levels are narrow, inodes have too many rows or blocks, the
+   solves have another storage, or there is no room.
+*/
 static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
   Plan                            *plan   = f->plan;

@@ -751,8 +751,8 @@ PetscErrorCode StencilReason(const Plan *plan, char why[], size_t len)
 }
 
 /*
-   The point of a stencil that is the sum of two others, numbered by ascending columns: L's, the diagonal, and U's.
-   -1: the stencil has none there.
+   The point of a stencil that is the sum of two others, numbered by ascending columns: L's, the diagonal, and
+   U's. -1: the stencil has none there.
 */
 int StencilSum(const SyncILUDeviceStruct *lower, const SyncILUDeviceStruct *upper, const signed char *p, const signed char *q)
 {
@@ -767,8 +767,9 @@ int StencilSum(const SyncILUDeviceStruct *lower, const SyncILUDeviceStruct *uppe
 }
 
 /*
-   The points of L by the levels of the rows there, the lowest first. A row that updates the multiplier of another one
-   has a lower level, so that each comes when its multiplier is whole; and rows that may not be done yet come last.
+   The points of L by the levels of the rows there, the lowest first. A row that updates the multiplier of
+   another one has a lower level, so that each comes when its multiplier is whole; and rows that may not be
+   done yet come last.
 */
 void StencilByLevels(const SyncILUDeviceStruct *lower, int order[])
 {
@@ -789,7 +790,8 @@ static int LevelOf(const SyncILULines *g, int tile)
 }
 
 /*
-   The steps of all tiles by their levels, and counters of steps. Host memory is freed before a launch can fail.
+   The steps of all tiles by their levels, and counters of steps. Host memory is freed before a launch can
+   fail.
 */
 PetscErrorCode StencilTasks(Plan *plan, DeviceMemory *memory, const SyncILULines *g, const void **task, int *tasks, int **done)
 {
@@ -823,8 +825,9 @@ PetscErrorCode StencilTasks(Plan *plan, DeviceMemory *memory, const SyncILULines
 }
 
 /*
-   The tiles that rows at the points order[k] of a stencil are in, seen from a row's own tile; how many steps of each
-   must be done, beyond the row's own step; and, unless place is NULL, where they stand there. False: there are too many.
+   The tiles that rows at the points order[k] of a stencil are in, seen from a row's own tile; how many steps
+   of each must be done, beyond the row's own step; and, unless place is NULL, where they stand there. False:
+   there are too many.
 */
 PetscBool StencilBeside(const SyncILULines *g, int points, const signed char point[][3], const int order[], SyncILUStructTile tiles[], int *count,
                         int needs[][SYNCILU_STRUCT_BESIDE], SyncILUStructPlace place[][32])
