@@ -28,10 +28,12 @@ using namespace syncilu;
 namespace
 {
 
-constexpr int STRIDE = SYNCILU_STRUCT_STRIDE, AHEAD = SYNCILU_STRUCT_AHEAD;
+constexpr int AHEAD = SYNCILU_STRUCT_AHEAD;
 
 template <int D>
 constexpr int LINES = 1 << SyncILUBsrWideLines(D);
+template <int D>
+constexpr int STRIDE = SyncILUBsrWideStride(D);
 
 /* Blocks that are updated together, and columns of a block: as many as registers hold. */
 template <int D>
@@ -47,7 +49,7 @@ constexpr int COLUMNS = D <= 4 ? D
 template <int D>
 __host__ __device__ __forceinline__ int doubles_of_rows(const SyncILUDeviceBsrWide &f)
 {
-  return ((f.lower.points + 1 + f.upper.points) * D * STRIDE + 1) / 2 * 2;
+  return ((f.lower.points + 1 + f.upper.points) * D * STRIDE<D> + 1) / 2 * 2;
 }
 
 template <int D>
@@ -135,7 +137,7 @@ __device__ __forceinline__ void store_product(const double (&row)[D], const doub
   for (int c = 0; c < D; c++) {
     x[c] = 0.0;
 #pragma unroll
-    for (int r = 0; r < D; r++) x[c] = fma(row[r], block[c * STRIDE + r], x[c]);
+    for (int r = 0; r < D; r++) x[c] = fma(row[r], block[c * STRIDE<D> + r], x[c]);
   }
   store_row<D>(x, to, next, largest);
 }
@@ -147,7 +149,7 @@ __device__ __forceinline__ void get_block(const double *mine, int nl, double (&b
 #pragma unroll
   for (int r = 0; r < D; r++) {
 #pragma unroll
-    for (int c = 0; c < D; c++) block[r][c] = mine[(nl * D + c) * STRIDE + r];
+    for (int c = 0; c < D; c++) block[r][c] = mine[(nl * D + c) * STRIDE<D> + r];
   }
 }
 
@@ -181,7 +183,7 @@ __device__ __forceinline__ void update_blocks(const unsigned short *target, cons
 #pragma unroll
       for (int c = 0; c < C; c++) {
         if (first + c >= D) continue;
-        x[m][c] = to[m][(first + c) * STRIDE];
+        x[m][c] = to[m][(first + c) * STRIDE<D>];
         get_numbers<D>(from + (m * D + first + c) * (LINES<D> * D), u[m][c]);
       }
     }
@@ -199,7 +201,7 @@ __device__ __forceinline__ void update_blocks(const unsigned short *target, cons
     for (int m = 0; m < MANY; m++) {
 #pragma unroll
       for (int c = 0; c < C; c++) {
-        if (first + c < D && some[m]) to[m][(first + c) * STRIDE] = x[m][c];
+        if (first + c < D && some[m]) to[m][(first + c) * STRIDE<D>] = x[m][c];
       }
     }
   }
@@ -220,7 +222,7 @@ __device__ void report_lost(const SyncILUDeviceBsrWide &f, const double *mine, u
   get_block<D>(mine, nl, block);
   for (int p = 0; p < D; p++) {
     by[p] = reciprocal_pivot(f.piv, block[p][p]);
-    for (int c = 0; c < D; c++) finite = finite && isfinite(mine[(nl * D + c) * STRIDE + p]);
+    for (int c = 0; c < D; c++) finite = finite && isfinite(mine[(nl * D + c) * STRIDE<D> + p]);
     for (int c = p + 1; c < D; c++) {
       const double u = block[p][c] * by[p];
 
@@ -235,7 +237,7 @@ __device__ void report_lost(const SyncILUDeviceBsrWide &f, const double *mine, u
       double v[D];
 
       for (int r = 0; r < D; r++) {
-        v[r]   = mine[((b + (b >= nl)) * D + c) * STRIDE + r];
+        v[r]   = mine[((b + (b >= nl)) * D + c) * STRIDE<D> + r];
         finite = finite && isfinite(v[r]);
       }
       for (int p = 0; p < D && b >= nl; p++) {
@@ -286,7 +288,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
     __syncwarp(); /* they are there for all lanes */
     for (int q = lane; q < n; q += 32) {
       const int           e  = q / D;
-      double *const       to = rows + (table.block[e] * D + q % D) * STRIDE;
+      double *const       to = rows + table.block[e] + q % D * STRIDE<D>;
       const double *const a  = (const double *)f.a.a;
 
       if (full && !f.a.map) {
@@ -315,21 +317,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
   commit_copies();
 
   /* a lane has a tile that reference inodes are in: how many steps of it are done */
-  const int *done = NULL;
-  int        seen = INT_MAX;
+  const int        beside = lane < f.tiles ? tile_beside(f.g, tile, f.tile[lane]) : -1;
+  const int *const done   = beside < 0 ? NULL : f.done + beside;
+  int              seen   = done ? load_acquire(done) : INT_MAX;
 
-  if (lane < f.tiles) {
-    const int across = (tile.w >> f.g.edge[1]) + f.tile[lane].w;
-
-    if (across >= 0) {
-      const int along = (tile.v >> f.g.edge[0]) + f.tile[lane].v - SyncILULinesBegin(&f.g, across);
-
-      if (along >= 0 && along < f.g.row) {
-        done = f.done + across * f.g.row + along;
-        seen = load_acquire(done);
-      }
-    }
-  }
   wait_copies<0>();
   __syncwarp(); /* the rows are there for all lanes; and those steps are whole for them */
 
@@ -348,7 +339,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
       }
       const int v = line + source.point[1] + g.skew * source.point[2], z = plane + source.point[2];
 
-      if (on && all >> f.bit[source.entry] & 1) {
+      if (on && all >> f.bit[asked] & 1) {
         const Lane    there  = lane_at(g, v, z);
         const int     step   = tile_at(g, v, z) * g.steps + g.steps - 1 - (at[0] + source.point[0] + there.late);
         const char   *column = (const char *)((const double *)f.upper.val + step * steps[1] + (i * lines + there.number) * D);
@@ -367,14 +358,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
     }
     wait_copies_but(asked - k - 1);
     __syncwarp(); /* what the lanes of an inode have copied is there for all of them */
-    if (on && all >> f.bit[f.source[k].entry] & 1) {
+    if (on && all >> f.bit[k] & 1) {
       const SyncILUBsrWideSource &source = f.source[k];
       const double               *from   = hand + source.begin * (D * D * LINES<D>)+l * D;
-      double                     *own    = w + source.entry * D * STRIDE, part[D];
+      double                     *own    = w + k * D * STRIDE<D>, part[D];
       int                         q      = 0;
 
 #pragma unroll
-      for (int c = 0; c < D; c++) part[c] = own[c * STRIDE];
+      for (int c = 0; c < D; c++) part[c] = own[c * STRIDE<D>];
       for (; q + BLOCKS<D> <= source.count; q += BLOCKS<D>, from += BLOCKS<D> * LINES<D> * D * D)
         update_blocks<D, BLOCKS<D>, HOLES>(source.target + q, part, w, from);
       for (; q < source.count; q++, from += LINES<D> * D * D) update_blocks<D, 1, HOLES>(source.target + q, part, w, from);
@@ -385,7 +376,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
         get_numbers<D>(from + c * (LINES<D> * D), u);
 #pragma unroll
         for (int s = 0; s < c; s++) x = fma(part[s], u[s], x);
-        own[c * STRIDE] = x;
+        own[c * STRIDE<D>] = x;
       }
     }
     __syncwarp(); /* others may be copied to where these blocks are */
@@ -421,7 +412,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
     times_lower_inverse<D>(block, by, left);
 #pragma unroll 2
     for (int b = 0; b < nu; b++) {
-      if (all >> f.bit[nl + b] & 1) store_product<D>(middle, mine + (nl + 1 + b) * D * STRIDE, to + b * D * next, next, largest);
+      if (all >> f.bit[nl + b] & 1) store_product<D>(middle, mine + (nl + 1 + b) * D * STRIDE<D>, to + b * D * next, next, largest);
     }
     store_row<D>(right, to + nu * D * next, next, largest);
   }
@@ -434,7 +425,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
     ((double *)f.pivot)[row] = judge(f.piv, row, d, f.status);
 #pragma unroll 2
     for (int b = 0; b < nl; b++) {
-      if (all >> f.bit[b] & 1) store_product<D>(left, mine + b * D * STRIDE, to + b * D * next, next, largest);
+      if (all >> f.bit[b] & 1) store_product<D>(left, mine + b * D * STRIDE<D>, to + b * D * next, next, largest);
     }
     store_row<D>(left, to + nl * D * next, next, largest);
     if (largest >= 0x7ff00000) report_lost<D>(f, mine, all, inode);

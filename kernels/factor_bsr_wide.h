@@ -25,10 +25,19 @@ constexpr
   return size == 2 ? 4 : size <= 4 ? 3 : 2;
 }
 
-/* A reference inode. Blocks have the order of storage. */
+/* Doubles from number to number of a warp's rows in shared memory; odd, as SYNCILU_STRUCT_STRIDE. */
+#if defined(__cplusplus)
+constexpr
+#endif
+  SYNCILU_HOST_DEVICE static inline int
+  SyncILUBsrWideStride(int size)
+{
+  return (size << SyncILUBsrWideLines(size)) + 1;
+}
+
+/* A reference inode, that of the entry of L with its number. Blocks have the order of storage. */
 typedef struct {
   signed char    point[3];                      /* where it stands, from the inode */
-  unsigned char  entry;                         /* of L */
   unsigned char  count;                         /* of updates */
   unsigned char  begin;                         /* of its blocks, of those at hand; the last one is (I + U'_kk)^-1 */
   unsigned char  after;                         /* so many reference inodes are done before its blocks may come */
@@ -38,7 +47,7 @@ typedef struct {
 
 /* What a block of threads has at hand. */
 typedef struct {
-  /* which block of a row in shared memory the entry with that number is; numbers are by ascending columns */
+  /* number in shared memory that the block of the entry with that number begins with; by ascending columns */
   int block[32];
   /* steps that each tile beside must have done for a reference inode, counted from the task's own step */
   int needs[SYNCILU_STRUCT_MOST][SYNCILU_STRUCT_BESIDE];

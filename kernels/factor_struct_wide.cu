@@ -99,23 +99,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) struct_wide_kernel(const
      Each of the first lanes has a tile that reference rows are in: where the step with the task's number
      stands in the storage of U, and how many steps are done.
   */
-  const int *done = NULL;
-  int        base = 0, seen = INT_MAX;
+  const int        beside = lane < f.tiles ? tile_beside(g, tile, f.tile[lane]) : -1, base = max(beside, 0) * g.steps + g.steps - 1 - task.step;
+  const int *const done = beside < 0 ? NULL : f.done + beside;
+  int              seen = done ? load_acquire(done) : INT_MAX;
 
-  if (lane < f.tiles) {
-    const int across = (tile.w >> g.edge[1]) + f.tile[lane].w;
-
-    if (across >= 0) {
-      const int along = (tile.v >> g.edge[0]) + f.tile[lane].v - SyncILULinesBegin(&g, across);
-
-      if (along >= 0 && along < g.row) {
-        base = across * g.row + along;
-        done = f.done + base;
-        seen = load_acquire(done);
-      }
-    }
-    base = base * g.steps + g.steps - 1 - task.step;
-  }
   wait_copies<0>();
   __syncwarp(); /* the rows are there for all lanes; and those steps are whole for them */
   const double shift = diagonal_shift(f.piv);

@@ -27,6 +27,16 @@ __device__ __forceinline__ void wait_copies_but(int groups)
 }
 static_assert(SYNCILU_STRUCT_AHEAD == 4, "wait_copies_but() has a branch for each");
 
+/* The number of a tile beside another one; -1 where there is none. */
+__device__ __forceinline__ int tile_beside(const SyncILULines &g, Tile tile, SyncILUStructTile beside)
+{
+  const int across = (tile.w >> g.edge[1]) + beside.w;
+
+  if (across < 0) return -1;
+  const int along = (tile.v >> g.edge[0]) + beside.v - SyncILULinesBegin(&g, across);
+  return along >= 0 && along < g.row ? across * g.row + along : -1;
+}
+
 /*
    Waits until each lane's tile, of which seen steps are known to be done, has done as many as the lane needs.
    Then those steps are whole for all lanes. Returns the steps that are done.

@@ -168,11 +168,11 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 */
 static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
-  Plan                            *plan   = f->plan;
-  const SyncILUDeviceStructBlocks *part[] = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
-  const int                        n      = plan->inodes->pattern.n;
-  SyncILUDeviceBsrGrid             x      = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
-  int                              order[SYNCILU_STRUCT_MOST], updates = 0;
+  Plan                            *plan    = f->plan;
+  const SyncILUDeviceStructBlocks *part[]  = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
+  const int                        n       = plan->inodes->pattern.n;
+  SyncILUDeviceBsrGrid             x       = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
+  int                              updates = 0;
   double                           products;
   size_t                           bytes;
   SyncILUBsrGridTable              table = {.offset = {0}};
@@ -185,9 +185,8 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   if (bytes > SYNCILU_SHARED_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) x.points[k] = part[k]->m.points;
   PlanCall(PlaceTiles(f, &x.tiles));
-  StencilByLevels(&part[0]->m, order);
   for (int before = 0; before < x.points[0]; before++) {
-    const int              k = order[before];
+    const int              k = part[0]->m.at[before]; /* by levels, the lowest first */
     const signed char     *p = part[0]->m.point[k];
     SyncILUBsrGridUpdates *u = &table.updates[before];
 
@@ -220,47 +219,36 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 }
 
 /*
-   What reference inodes update, and where their blocks are at hand: one after the other, and from the
-   beginning again, once those that stood there are used. There is room for as many as any two that follow
-   each other have. Returns how many updates there are.
+   What reference inodes update, and where their blocks are at hand. There is room for as many as any two that
+   follow each other have. Returns how many updates there are.
 */
-static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table, const int order[])
+static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table)
 {
-  const int block   = x->size * x->size * SyncILUStructBlocksLines(&x->lower.g) * (int)sizeof(double);
-  int       updates = 0, before = 0, next = 0;
+  const int block = x->size * x->size * SyncILUStructBlocksLines(&x->lower.g) * (int)sizeof(double);
+  int       takes[SYNCILU_STRUCT_MOST], begin[SYNCILU_STRUCT_MOST], after[SYNCILU_STRUCT_MOST], updates = 0;
 
   x->hand = 0;
   for (int k = 0; k < x->lower.points; k++) {
     SyncILUBsrWideSource *source = &x->source[k];
 
-    source->entry = (unsigned char)table->block[order[k]];
     source->count = 0;
-    for (int c = 0; c < 3; c++) source->point[c] = x->lower.point[order[k]][c];
+    for (int c = 0; c < 3; c++) source->point[c] = x->lower.point[x->lower.at[k]][c];
     for (int u = 0; u < x->upper.points; u++) {
       const int target = StencilSum(&x->lower, &x->upper, source->point, x->upper.point[x->upper.at[u]]);
 
       if (target < 0) continue;
-      source->target[source->count] = (unsigned short)(table->block[target] * x->size * SYNCILU_STRUCT_STRIDE);
+      source->target[source->count] = (unsigned short)table->block[target];
       source->from[source->count++] = u * block;
     }
     source->from[source->count] = x->upper.points * block;
     updates += source->count;
-    x->hand = PetscMax(x->hand, before + source->count + 1);
-    before  = source->count + 1;
+    takes[k] = source->count + 1;
+    x->hand  = PetscMax(x->hand, takes[k] + (k ? takes[k - 1] : 0));
   }
+  StencilPlaces(x->lower.points, takes, x->hand, begin, after);
   for (int k = 0; k < x->lower.points; k++) {
-    SyncILUBsrWideSource *source = &x->source[k];
-    const int             room   = source->count + 1;
-
-    if (next + room > x->hand) next = 0;
-    source->begin = (unsigned char)next;
-    source->after = 0;
-    for (int other = 0; other < k; other++) {
-      const SyncILUBsrWideSource *o = &x->source[other];
-
-      if (o->begin < next + room && next < o->begin + o->count + 1) source->after = (unsigned char)(other + 1);
-    }
-    next += room;
+    x->source[k].begin = (unsigned char)begin[k];
+    x->source[k].after = (unsigned char)after[k];
   }
   return updates;
 }
@@ -273,10 +261,10 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
   Plan                            *plan   = f->plan;
   const SyncILUDeviceStructBlocks *part[] = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
+  const int                        size   = SyncILUBsrWideLines(plan->inode);
   SyncILUDeviceBsrWide             x      = {.size = plan->inode};
   SyncILUBsrWideTable              table  = {.block = {0}};
-  PetscBool                        lines  = PETSC_FALSE; /* each point has the one before it on its line: a tile's steps end in order */
-  const int                        size   = SyncILUBsrWideLines(x.size);
+  PetscBool                        lines;
   int                              order[SYNCILU_STRUCT_MOST];
   double                           least;
   void                            *device;
@@ -289,32 +277,17 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
   x.g.edge[0] = PetscMin(x.g.edge[0], size);
   x.g.edge[1] = size - x.g.edge[0];
   StencilCut(&x.g);
-  for (int k = 0; k < 2; k++) {
-    const SyncILUDeviceStruct *m = k ? &x.upper : &x.lower;
-
-    for (int e = 0; e < m->points; e++) {
-      const signed char *p      = m->point[m->at[e]];
-      const int          number = k * (x.lower.points + 1) + m->at[e];
-
-      lines = (PetscBool)(lines || (p[0] == -1 && !p[1] && !p[2]));
-      for (int c = 0; c < 3; c++) {
-        x.margin[c][0] = PetscMax(x.margin[c][0], -p[c]);
-        x.margin[c][1] = PetscMax(x.margin[c][1], p[c]);
-      }
-      x.bit[k * x.lower.points + e] = (unsigned char)number;
-      table.block[number]           = k * (x.lower.points + 1) + e;
-    }
-  }
-  table.block[x.lower.points] = x.lower.points;
-  StencilByLevels(&x.lower, order);
-  least = WideUpdates(&x, &table, order) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
+  lines = StencilEntries(&x.lower, &x.upper, x.size * SyncILUBsrWideStride(x.size), x.bit, x.margin, table.block);
+  least = WideUpdates(&x, &table) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
   if (!lines || r->order.level_rows <= least * (1 << size) || !SyncILUKernelFactorBsrWideFits(x)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < x.lower.points; k++) order[k] = x.lower.at[k];
   if (!StencilBeside(&x.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
   PlanCall(StencilTasks(plan, &f->memory, &x.g, &x.task, &x.tasks, &x.done));
-  x.table = device;
-  b->wide = x;
+  x.table  = device;
+  b->wide  = x;
+  f->lanes = 5 - size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -414,10 +387,10 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
     const int mark = f->memory.n;
 
     PetscCall(WideCreate(f, r, b));
-    if (!b->wide.task) PetscCall(GridCreate(f, r, b));
-    if (!b->wide.task && !b->grid.task) {
-      plan->unfit[0] = 0; /* it can do without */
+    for (int more = 1; more >= 0 && !b->wide.task && !b->grid.task; more--) { /* what was not planned leaves nothing behind */
+      plan->unfit[0] = 0;
       PetscCall(PlanRelease(plan, &f->memory, mark));
+      if (more) PetscCall(GridCreate(f, r, b));
     }
   }
   if (!ByStencil(f, b->type)) {

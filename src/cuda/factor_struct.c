@@ -181,14 +181,11 @@ static void Entries(const Sources *sources, const SyncILUDeviceStructFactor *f, 
   }
 }
 
-/*
-   What reference rows update, and where their numbers are at hand: one after the other, and from the
-   beginning again, once those that stood there are used.
-*/
+/* What reference rows update, and where their numbers are at hand. */
 static void WideUpdates(SyncILUDeviceStructWide *x, const SyncILUStructTable *table)
 {
   const int points[] = {x->lower.points, x->upper.points}, padding[] = {x->lower.entries - points[0], x->upper.entries - points[1]};
-  int       next = 0;
+  int       takes[SYNCILU_STRUCT_MOST], begin[SYNCILU_STRUCT_MOST], after[SYNCILU_STRUCT_MOST];
 
   for (int k = 0; k < points[0]; k++) {
     SyncILUStructSource *source = &x->source[k];
@@ -199,50 +196,30 @@ static void WideUpdates(SyncILUDeviceStructWide *x, const SyncILUStructTable *ta
 
       if (target >= 0) source->update[source->count++] = (unsigned)table->entry[target] << 16 | (unsigned)(u * 32);
     }
-    if (next + source->count > SYNCILU_STRUCT_HAND) next = 0;
-    source->begin = (unsigned char)next;
-    source->after = 0;
-    for (int other = 0; other < k; other++)
-      if (x->source[other].begin < next + source->count && next < x->source[other].begin + x->source[other].count) source->after = (unsigned char)(other + 1);
-    next += source->count;
+    takes[k] = source->count;
+  }
+  StencilPlaces(points[0], takes, SYNCILU_STRUCT_HAND, begin, after);
+  for (int k = 0; k < points[0]; k++) {
+    x->source[k].begin = (unsigned char)begin[k];
+    x->source[k].after = (unsigned char)after[k];
   }
 }
 
 /* What wide levels are planned with, if they are. */
 static PetscErrorCode Wide(Factorization *f)
 {
-  Plan                   *plan  = f->plan;
-  Struct                 *all   = (Struct *)f->data;
-  SyncILUDeviceStructWide x     = {.lower = all->f.lower, .upper = all->f.upper};
-  PetscBool               lines = PETSC_FALSE; /* each row has the one before it on its line, so that a tile's steps end one after the other */
+  Plan                   *plan = f->plan;
+  Struct                 *all  = (Struct *)f->data;
+  SyncILUDeviceStructWide x    = {.lower = all->f.lower, .upper = all->f.upper};
   SyncILUStructTable     *table, *device;
   int                     order[SYNCILU_STRUCT_MOST];
-  PetscBool               fits;
+  PetscBool               lines, fits;
 
   PetscFunctionBegin;
   if (plan->settings->relax != 0.0 || f->L->order.level_rows <= SYNCILU_STRUCT_WIDE) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(*table), &device));
   PetscCall(PetscCalloc1(1, &table));
-  for (int k = 0; k < 2; k++) {
-    const SyncILUDeviceStruct *m = k ? &x.upper : &x.lower;
-
-    for (int e = 0; e < m->points; e++) {
-      const signed char *p = m->point[m->at[m->entries - m->points + e]];
-
-      lines = (PetscBool)(lines || (p[0] == -1 && !p[1] && !p[2]));
-      for (int c = 0; c < 3; c++) {
-        x.margin[c][0] = PetscMax(x.margin[c][0], -p[c]);
-        x.margin[c][1] = PetscMax(x.margin[c][1], p[c]);
-      }
-    }
-    for (int e = 0; e < m->points; e++) {
-      const int place = k * (x.lower.points + 1) + m->at[m->entries - m->points + e], entry = k * (x.lower.points + 1) + e;
-
-      x.bit[k * x.lower.points + e] = (unsigned char)place;
-      table->entry[place]           = entry * SYNCILU_STRUCT_STRIDE;
-    }
-  }
-  table->entry[x.lower.points] = x.lower.points * SYNCILU_STRUCT_STRIDE;
+  lines = StencilEntries(&x.lower, &x.upper, SYNCILU_STRUCT_STRIDE, x.bit, x.margin, table->entry);
   for (int k = 0; k < x.lower.points; k++) order[k] = x.lower.at[x.lower.entries - x.lower.points + k];
   fits = (PetscBool)(lines && StencilBeside(&x.lower.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table->needs, table->place));
   if (fits) {

@@ -767,17 +767,58 @@ int StencilSum(const SyncILUDeviceStruct *lower, const SyncILUDeviceStruct *uppe
 }
 
 /*
-   The points of L by the levels of the rows there, the lowest first. A row that updates the multiplier of
-   another one has a lower level, so that each comes when its multiplier is whole; and rows that may not be
-   done yet come last.
+   The entries of a stencil, in the order of storage: their numbers by ascending columns, L's, the diagonal,
+   and U's; by numbers where their rooms of so many stand one after the other; and how far the stencil reaches
+   down and up in each direction. Returns whether each row has the one before it on its line, so that the
+   steps of a tile end in order.
 */
-void StencilByLevels(const SyncILUDeviceStruct *lower, int order[])
+PetscBool StencilEntries(const SyncILUDeviceStruct *lower, const SyncILUDeviceStruct *upper, int room, unsigned char bit[], int margin[3][2], int begin[32])
 {
-  for (int k = 0; k < lower->points; k++) {
-    int n = k;
+  PetscBool lines = PETSC_FALSE;
 
-    for (; n > 0 && StencilBefore(&lower->g, lower->point[order[n - 1]]) < StencilBefore(&lower->g, lower->point[k]); n--) order[n] = order[n - 1];
-    order[n] = k;
+  for (int k = 0; k < 2; k++) {
+    const SyncILUDeviceStruct *m = k ? upper : lower;
+
+    for (int e = 0; e < m->points; e++) {
+      const int          at = m->at[m->entries - m->points + e], number = k * (lower->points + 1) + at;
+      const signed char *p = m->point[at];
+
+      lines = (PetscBool)(lines || (p[0] == -1 && !p[1] && !p[2]));
+      for (int c = 0; c < 3; c++) {
+        margin[c][0] = PetscMax(margin[c][0], -p[c]);
+        margin[c][1] = PetscMax(margin[c][1], p[c]);
+      }
+      bit[k * lower->points + e] = (unsigned char)number;
+      begin[number]              = (k * (lower->points + 1) + e) * room;
+    }
+  }
+  begin[lower->points] = lower->points * room;
+  return lines;
+}
+
+/*
+   Where what is at hand of n reference rows stands, of which each takes some of so many places: one after the
+   other, and from the beginning again; or by turns at the beginning and at the end, if else one would have to
+   wait until the one before it is done. after[k]: so many are done before the places of the k-th one are
+   free.
+*/
+void StencilPlaces(int n, const int takes[], int places, int begin[], int after[])
+{
+  PetscBool waits = PETSC_TRUE;
+
+  for (int turns = 0; turns < 2 && waits; turns++) {
+    int next = 0;
+
+    waits = PETSC_FALSE;
+    for (int k = 0; k < n; k++) {
+      if (next + takes[k] > places) next = 0;
+      begin[k] = !turns ? next : k % 2 ? places - takes[k] : 0;
+      after[k] = 0;
+      for (int other = 0; other < k; other++)
+        if (begin[other] < begin[k] + takes[k] && begin[k] < begin[other] + takes[other]) after[k] = other + 1;
+      waits = (PetscBool)(waits || (k && after[k] == k));
+      next += takes[k];
+    }
   }
 }
 

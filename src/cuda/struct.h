@@ -37,7 +37,8 @@ PETSC_INTERN PetscErrorCode StencilOrder(const SyncILULines *, int, int *);
 PETSC_INTERN PetscBool      StencilTile(Stencil *);
 PETSC_INTERN void           StencilCut(SyncILULines *);
 PETSC_INTERN int            StencilSum(const SyncILUDeviceStruct *, const SyncILUDeviceStruct *, const signed char *, const signed char *);
-PETSC_INTERN void           StencilByLevels(const SyncILUDeviceStruct *, int[]);
+PETSC_INTERN PetscBool      StencilEntries(const SyncILUDeviceStruct *, const SyncILUDeviceStruct *, int, unsigned char[], int[3][2], int[32]);
+PETSC_INTERN void           StencilPlaces(int, const int[], int, int[], int[]);
 PETSC_INTERN PetscErrorCode StencilTasks(Plan *, DeviceMemory *, const SyncILULines *, const void **, int *, int **);
 PETSC_INTERN PetscBool StencilBeside(const SyncILULines *, int, const signed char[][3], const int[], SyncILUStructTile[], int *, int[][SYNCILU_STRUCT_BESIDE],
                                      SyncILUStructPlace[][32]);
