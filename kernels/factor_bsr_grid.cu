@@ -1,13 +1,16 @@
 /*
    Update strategy bsr where the solves go along the lines of a grid and levels are wide. The bandwidth of
    memory decides then, and most reference inodes are done long before they are asked for. So the factor is
-   stored in the tiles of the solves alone. What an inode needs of others it takes from there: they have (I +
-   U'_kk)^-1 and (I + U'_kk)^-1 U'_kj, so that
+   stored in the tiles of the solves alone, with whole blocks. What an inode needs of others it takes from
+   there: they have W_kk^-1 W_kj, so that
 
-     for each reference inode k of inode i:    W_ij -= W_ik ((I + U'_kk)^-1 U'_kj), and then W_ik = W_ik (I + U'_kk)^-1
-     then W_ii = (W + D) (I + U'_ii):          the inverses of both, and of W_ii
-     then it stores for L:                     (W + D)^-1 W_ik, and (W + D)^-1
-       and for U:                              W_ii^-1 W_ij, which is (I + U'_ii)^-1 U'_ij, and (I + U'_ii)^-1
+     for each reference inode k of inode i:    W_ij -= W_ik (W_kk^-1 W_kj)
+     then W_ii = (W + D) (I + U'_ii):          (I + U'_ii)^-1 and W_ii^-1
+     then it stores for L:                     W_ii^-1 W_ik, and W_ii^-1
+       and for U:                              W_ii^-1 W_ij, and (I + U'_ii)^-1
+
+   W_ik, W_ii and W_ij are what updates leave of the matrix: of A = (W + D) (I + U') they have W_ik (I + U'_kk)^-1
+   as W, and W_ii^-1 W_ij is (I + U'_ii)^-1 U'_ij.
 
    The stencil says which blocks meet, with the points that both inodes have: there are no lists. A warp has
    an inode. Its rows are in shared memory, block by block. Tensor cores make all products of the updates
@@ -42,8 +45,8 @@ static_assert(sizeof(Task) == SYNCILU_BSR_GRID_TASK, "what the plan has room for
 typedef SyncILUBsrGridUpdates Updates;
 static_assert(sizeof(Updates) == 32, "two lanes copy it");
 
-/* (W + D)^-1, (I + U')^-1, and the inverse of the block, (I + U')^-1 (W + D)^-1: B rows each, zeros too. */
-constexpr int INVERSES = 3;
+/* That of the diagonal block, (I + U')^-1 (W + D)^-1, and (I + U')^-1: B rows each, zeros too. */
+constexpr int INVERSES = 2;
 
 /* What shared memory has of an inode. */
 template <int B>
@@ -72,12 +75,11 @@ struct Room {
 
 /*
    Inverts a diagonal block W_ii = (W + D) (I + U') in shared memory by Gauss and Jordan: row after row is
-   divided by its pivot, and then taken from all other rows. A lane has a column. Lanes come in four groups of
-   B. Group 0 has the block. Groups 1 to 3 begin as identities. Group 1 takes part for rows below the pivot
-   only, and becomes (W + D)^-1. Group 2 takes part for rows above only, without division by the pivot, and
-   becomes (I + U')^-1. Group 3 always takes part, and becomes W_ii^-1. Returns the pivot of the row of the
-   lane. lost becomes the first row with a u' = u / d that is not finite though u is: the host stores u, and
-   would go on.
+   divided by its pivot, and then taken from all other rows. A lane has a column. Lanes come in groups of B.
+   Group 0 has the block. Groups 1 and 2 begin as identities. Group 1 takes part in all, and becomes W_ii^-1.
+   Group 2 takes part for rows above the pivot only, without division by it, and becomes (I + U')^-1. Returns
+   the pivot of the row of the lane. lost becomes the first row with a u' = u / d that is not finite though u
+   is: the host stores u, and would go on.
 */
 template <int B>
 __device__ __forceinline__ double invert_diagonal(const SyncILUDevicePivoting &piv, const double *block, double *inverse, int &lost)
@@ -98,7 +100,7 @@ __device__ __forceinline__ double invert_diagonal(const SyncILUDevicePivoting &p
       if (i == p) continue;
       const double l = __shfl_sync(FULL, v[i], p);
 
-      if (which != (i > p ? 2 : 1)) v[i] -= l * u;
+      if (i < p || which != 2) v[i] -= l * u;
     }
     v[p] = u;
     if (lane == p) own = found;
@@ -164,24 +166,21 @@ struct Step {
   int    place;       /* the block W_ik; -1: there are no more */
   bool   first, last; /* of the reference inode */
   int    word[MORE];  /* of the updates, of this lane's columns; -1: none */
-  double u[MORE][K], inside[K];
+  double u[MORE][K];
 };
 
 /*
    A step has as many products as suit a reference inode's updates. BLOCKS, of a multiprocessor at least,
    decides on registers. ms with MORE and BLOCKS on an H200:
 
-     unknowns, stencil           1, 8   2, 4   2, 6   2, 8   4, 4   4, 6
-     8, star of 13, 102^3               7.78   8.56
-     8, diamond of 13, 102^3            10.5   10.4          9.92
-     8, 7 points, 128^3          8.19          8.84
-     6, star of 13, 128^3               13.3   12.6
-     6, diamond of 13, 128^3            17.0   15.9          17.4
-     6, 7 points, 100^3          3.86                 4.59
-     4, star of 13, 110^3        4.13          4.90   4.22
-     4, diamond of 13, 166^3     18.4                 16.6
-     4, 7 points, 205^3          17.8                 18.7
-     4, 27 points, 128^3                       21.7   19.9   23.6   20.5
+     unknowns, stencil           1, 8   2, 4   4, 4   4, 5
+     8, 7 points, 128^3          7.04
+     8, star of 13, 102^3               7.75
+     8, diamond of 13, 102^3                   9.44   8.42
+     8, 27 points, 83^3                               17.1
+
+   Warps count: with 24 and 28 a multiprocessor 7 points take 8.1 and 7.5, with these 32 7.0. A warp that goes
+   on from inode to inode, and asks for the next one's rows before it announces its own, takes as long.
 
    Polls that acquire take 0.92 to 0.98 of the time of relaxed ones with a fence after them. A pause between
    polls takes 0.96 to 1.0 of the time with one product, and up to 1.07 with two. To ask for the first factors
@@ -301,7 +300,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
       a.word[g] = own < count ? us.word[own] : -1;
       if (asked < count) load(from + (us.word[asked] >> 8) * block_size, a.u[g]);
     }
-    if (a.first && which_of == 0) load(from + m.points[1] * block_size, a.inside);
     pass += EACH * MORE;
     a.last = pass >= count;
     if (a.last) {
@@ -310,7 +308,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
     }
   };
 
-  double        l[2], part[K]; /* of W_ik; of -W_ik, as the first factors of products */
+  double        part[K]; /* of -W_ik, as the first factors of products */
   Step<MORE, K> steps[2];
 #pragma unroll
   for (int j = 0; j < 2; j++) {
@@ -318,7 +316,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
     for (int h = 0; h < K; h++) {
 #pragma unroll
       for (int g = 0; g < MORE; g++) steps[j].u[g][h] = 0.0;
-      steps[j].inside[h] = 0.0;
     }
   }
   auto make = [&](int j) {
@@ -327,13 +324,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
     if (now.first) {
       const double *const block = w + now.place * STRIDE<B> + r * B;
 
-      l[0] = l[1] = 0.0;
 #pragma unroll
       for (int h = 0; h < K; h++) part[h] = 0.0;
       if constexpr (K == 2) get_two<B>(block + c, columns, part);
       else if (r < B && k < B) part[0] = block[k];
-#pragma unroll
-      for (int h = 0; h < K; h++) add_square_product(l[0], l[1], part[h], now.inside[h]);
 #pragma unroll
       for (int h = 0; h < K; h++) part[h] = -part[h];
     }
@@ -358,10 +352,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
 #pragma unroll
     for (int g = 0; g < MORE; g++)
       if (now.word[g] >= 0) put_two<B>(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, columns, x[g]);
-    if (now.last) {
-      __syncwarp(); /* the updates by this reference inode come before the next one's, and all have read W_ik */
-      if (which == 0) put_two<B>(w + now.place * STRIDE<B> + r * B + c, columns, l);
-    }
+    if (now.last) __syncwarp(); /* the updates by this reference inode come before the next one's */
   };
   if (EARLY) ask(steps[0]);
   wait_copies<0>();
@@ -381,7 +372,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
 
   if (lane < B) d = clean(judge(f.piv, inode * B + lane, d, f.status));
   __syncwarp(); /* the inverses are there for all lanes */
-  auto by  = [&](int p, int i, int j) { return room.inverse[(2 * p * B + i) * B + j]; };
+  auto by  = [&](int, int i, int j) { return room.inverse[i * B + j]; };
   auto own = [&](int p, int i, int j) { return room.inverse[(p * B + i) * B + j]; };
   if (__any_sync(FULL, store_products<double, B, STRIDE<B>, 32>(m.tiles, task.place, nl, w, by, own))) find_lost<B>(f.piv, w, nl, len / B, lost);
   if (lost < B) report(&f.status->row, inode * B + lost);
@@ -423,7 +414,7 @@ cudaError_t launch_grid(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrGrid
 
   if (m.products == 1) bsr_grid_kernel<B, 1, 8><<<grid, block, bytes, stream>>>(f, m);
   else if (m.products == 2) bsr_grid_kernel<B, 2, BLOCKS><<<grid, block, bytes, stream>>>(f, m);
-  else if constexpr (B > 6) bsr_grid_kernel<B, 4, 4><<<grid, block, bytes, stream>>>(f, m);
+  else if constexpr (B > 6) bsr_grid_kernel<B, 4, 5><<<grid, block, bytes, stream>>>(f, m);
   else return cudaErrorNotSupported;
   return cudaGetLastError();
 }

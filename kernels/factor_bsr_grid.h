@@ -56,9 +56,9 @@ extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 
 /*
-   Not with relaxation. Tiny pivots must be rejected: with shifted ones large numbers cancel, and those of
-   W_kk^-1 differ too much from the host's. order, throttle and tasks of the factorization are those of
-   inodes; val is not used.
+   With whole blocks, and not with relaxation. Tiny pivots must be rejected: with shifted ones large numbers
+   cancel, and those of W_kk^-1 differ too much from the host's. order, throttle and tasks of the factorization
+   are those of inodes; val is not used.
 */
 extern cudaError_t SyncILUKernelFactorBsrGrid(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrGrid, cudaStream_t);
 

@@ -1,12 +1,12 @@
 /*
    Update strategy bsr on a grid of points with two to seven unknowns, where levels are wide: a warp has a
    step of a tile, as in factor_struct_wide.cu, and a lane an unknown, whose row it has. As in
-   factor_bsr_grid.cu the tiles of the solves are all there is of the factor, and
+   factor_bsr_grid.cu the tiles of the solves are all there is of the factor, with whole blocks, and
 
-     for each reference inode k of inode i:    W_ij -= W_ik ((I + U'_kk)^-1 U'_kj); W_ik = W_ik (I + U'_kk)^-1
-     then W_ii = (W + D) (I + U'_ii):          rows of the inverses of both, and of W_ii
-     then it stores for U:                     W_ii^-1 W_ij, which is (I + U'_ii)^-1 U'_ij, and (I + U'_ii)^-1
-       and, once others may read that, for L:  (W + D)^-1 W_ik, and (W + D)^-1
+     for each reference inode k of inode i:    W_ij -= W_ik (W_kk^-1 W_kj)
+     then W_ii = (W + D) (I + U'_ii):          rows of (I + U'_ii)^-1 and of W_ii^-1
+     then it stores for U:                     W_ii^-1 W_ij, and (I + U'_ii)^-1
+       and, once others may read that, for L:  W_ii^-1 W_ik, and W_ii^-1
 
    Lanes copy columns of their inode's reference blocks to shared memory, those of the reference inodes with
    the lowest levels first. More of them ahead would be no gain: fewer warps would fit. From one level to the
@@ -347,11 +347,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
         constexpr int NEXT   = LINES<D> * D * D * (int)sizeof(double);
         int           q      = 0;
 
-        for (; q + 3 <= source.count; q += 4, to += 4 * NEXT) {
+        for (; q + 4 <= source.count; q += 4, to += 4 * NEXT) {
 #pragma unroll
           for (int m = 0; m < 4; m++) copy_numbers<D>(to + m * NEXT, column + source.from[q + m]);
         }
-        for (; q <= source.count; q++, to += NEXT) copy_numbers<D>(to, column + source.from[q]);
+        for (; q < source.count; q++, to += NEXT) copy_numbers<D>(to, column + source.from[q]);
       }
       commit_copies();
       asked++;
@@ -361,23 +361,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
     if (on && all >> f.bit[k] & 1) {
       const SyncILUBsrWideSource &source = f.source[k];
       const double               *from   = hand + source.begin * (D * D * LINES<D>)+l * D;
-      double                     *own    = w + k * D * STRIDE<D>, part[D];
-      int                         q      = 0;
+      const double               *own    = w + k * D * STRIDE<D>;
+      double                      part[D];
+      int                         q = 0;
 
 #pragma unroll
       for (int c = 0; c < D; c++) part[c] = own[c * STRIDE<D>];
       for (; q + BLOCKS<D> <= source.count; q += BLOCKS<D>, from += BLOCKS<D> * LINES<D> * D * D)
         update_blocks<D, BLOCKS<D>, HOLES>(source.target + q, part, w, from);
       for (; q < source.count; q++, from += LINES<D> * D * D) update_blocks<D, 1, HOLES>(source.target + q, part, w, from);
-#pragma unroll
-      for (int c = 1; c < D; c++) {
-        double x = part[c], u[D];
-
-        get_numbers<D>(from + c * (LINES<D> * D), u);
-#pragma unroll
-        for (int s = 0; s < c; s++) x = fma(part[s], u[s], x);
-        own[c * STRIDE<D>] = x;
-      }
     }
     __syncwarp(); /* others may be copied to where these blocks are */
   }
@@ -387,18 +379,17 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
   const int     next    = lines * D;       /* from column to column in storage */
   const double *mine    = rows + lane - i; /* of the first row of the inode */
   int           largest = 0;
-  double        d       = 0.0, left[D];
+  double        d       = 0.0, middle[D]; /* row i of W_ii^-1 */
 
   if (on) { /* rows of U first, since other inodes wait for them */
     double *const to = (double *)f.upper.val + (size_t)(tile_steps + g.steps - 1 - step) * steps[1] + place.number * D + i;
-    double        block[D][D], by[D], right[D], middle[D];
+    double        block[D][D], by[D], right[D]; /* row i of (I + U'_ii)^-1 */
 
     get_block<D>(mine, nl, block);
     eliminate<D>(f.piv, block, by);
-    /* this lane's rows of (W + D)^-1, (I + U')^-1 and W_ii^-1 */
 #pragma unroll
     for (int c = 0; c < D; c++) {
-      left[c] = right[c] = c == i ? 1.0 : 0.0;
+      right[c] = c == i ? 1.0 : 0.0;
       if (c == i) d = block[c][c];
     }
 #pragma unroll
@@ -409,7 +400,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
 #pragma unroll
     for (int c = 0; c < D; c++) middle[c] = right[c];
     times_lower_inverse<D>(block, by, middle);
-    times_lower_inverse<D>(block, by, left);
 #pragma unroll 2
     for (int b = 0; b < nu; b++) {
       if (all >> f.bit[nl + b] & 1) store_product<D>(middle, mine + (nl + 1 + b) * D * STRIDE<D>, to + b * D * next, next, largest);
@@ -425,9 +415,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
     ((double *)f.pivot)[row] = judge(f.piv, row, d, f.status);
 #pragma unroll 2
     for (int b = 0; b < nl; b++) {
-      if (all >> f.bit[b] & 1) store_product<D>(left, mine + b * D * STRIDE<D>, to + b * D * next, next, largest);
+      if (all >> f.bit[b] & 1) store_product<D>(middle, mine + b * D * STRIDE<D>, to + b * D * next, next, largest);
     }
-    store_row<D>(left, to + nl * D * next, next, largest);
+    store_row<D>(middle, to + nl * D * next, next, largest);
     if (largest >= 0x7ff00000) report_lost<D>(f, mine, all, inode);
   }
 }

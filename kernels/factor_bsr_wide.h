@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-/* Most rows of an inode. With eight factor_bsr_grid.cu takes 7.6 ms for 7 points, 128^3, and this 8.0. */
+/*
+   Most rows of an inode. With eight, this takes 6.8 ms for 7 points, 128^3, 8.4 for a star of 13, 102^3, and
+   12.5 for a diamond of 13 on an H200, and factor_bsr_grid.cu 7.0, 7.7 and 8.4.
+*/
 #define SYNCILU_BSR_WIDE_MOST 7
 
 /* The logarithm of a warp's inodes, which have so many rows: lines of a tile of its own. */
@@ -37,12 +40,12 @@ constexpr
 
 /* A reference inode, that of the entry of L with its number. Blocks have the order of storage. */
 typedef struct {
-  signed char    point[3];                      /* where it stands, from the inode */
-  unsigned char  count;                         /* of updates */
-  unsigned char  begin;                         /* of its blocks, of those at hand; the last one is (I + U'_kk)^-1 */
-  unsigned char  after;                         /* so many reference inodes are done before its blocks may come */
-  unsigned short target[SYNCILU_STRUCT_MOST];   /* number in shared memory that the updated block begins with */
-  int            from[SYNCILU_STRUCT_MOST + 1]; /* byte in a step's storage that the block begins with */
+  signed char    point[3];                    /* where it stands, from the inode */
+  unsigned char  count;                       /* of updates */
+  unsigned char  begin;                       /* of its blocks, of those at hand */
+  unsigned char  after;                       /* so many reference inodes are done before its blocks may come */
+  unsigned short target[SYNCILU_STRUCT_MOST]; /* number in shared memory that the updated block begins with */
+  int            from[SYNCILU_STRUCT_MOST];   /* byte in a step's storage that the block begins with */
 } SyncILUBsrWideSource;
 
 /* What a block of threads has at hand. */
@@ -79,8 +82,8 @@ typedef struct {
 extern int SyncILUKernelFactorBsrWideFits(SyncILUDeviceBsrWide);
 
 /*
-   Fills the storage of both triangles, without relaxation, and with pivots that are rejected if tiny. Columns
-   of inodes are not asked for.
+   Fills the storage of both triangles, with whole blocks, without relaxation, and with pivots that are
+   rejected if tiny. Columns of inodes are not asked for.
 */
 extern cudaError_t SyncILUKernelFactorBsrWide(SyncILUValueType, SyncILUDeviceBsrWide, cudaStream_t);
 

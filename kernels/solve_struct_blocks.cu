@@ -83,11 +83,12 @@ struct Beside {
 struct Sizes {
   int lines, threads, warps; /* of those that solve */
   int row, slots;            /* numbers of a step in the ring, steps of it */
-  int coefs, rhs;            /* numbers of a step */
+  int stored, coefs, rhs;    /* numbers of a step: coefficients in storage and in shared memory, and right-hand sides */
   int parts;                 /* sums for an unknown */
 
+  /* identity: the blocks behind the entries are not asked for */
   template <int D, int R, int FAR>
-  static __host__ __device__ Sizes of(const SyncILUDeviceStruct &m, int stages)
+  static __host__ __device__ Sizes of(const SyncILUDeviceStruct &m, bool identity, int stages)
   {
     Sizes z;
 
@@ -97,7 +98,8 @@ struct Sizes {
     z.warps   = (z.threads + 31) / 32;
     z.row     = m.one.cells * D * R;
     z.slots   = stages - 1 + m.height;
-    z.coefs   = (int)SyncILUStructBlocksStep(&m.g, m.points, D);
+    z.stored  = (int)SyncILUStructBlocksStep(&m.g, m.points, D);
+    z.coefs   = identity && m.points ? (int)SyncILUStructBlocksStep(&m.g, m.points - 1, D) : z.stored;
     z.rhs     = z.threads * R;
     return z;
   }
@@ -109,7 +111,8 @@ struct Sizes {
 
 struct Place {
   const SyncILUDeviceStruct &m;
-  int                        near; /* entries of the step before, which are the last ones */
+  bool                       identity; /* in place of the inverses of triangles */
+  int                        near;     /* entries of the step before, which are the last ones */
   const SyncILUDeviceSolve  &s;
   const Sizes               &z;
   Tile                       tile;
@@ -159,13 +162,13 @@ __device__ __forceinline__ Beside beside(const Place &o, int k)
 __device__ __forceinline__ void carry(const Place &o)
 {
   const int           steps = o.m.g.steps, bytes = o.z.coefs * (int)sizeof(double);
-  const double *const from = (const double *)o.m.val + (size_t)o.tile.number * steps * o.z.coefs;
+  const double *const from = (const double *)o.m.val + (size_t)o.tile.number * steps * o.z.stored;
 
   if ((threadIdx.x & 31) != 0) return;
   for (int u = 0, slot = 0, parity = 1; u < steps; u++) {
     if (u >= o.stages) barrier_wait(&o.bars->published[slot], parity);
     barrier_expect(&o.bars->full[slot], bytes);
-    copy_bulk(o.coefs + (size_t)slot * o.z.coefs, from + (size_t)u * o.z.coefs, bytes, &o.bars->full[slot]);
+    copy_bulk(o.coefs + (size_t)slot * o.z.coefs, from + (size_t)u * o.z.stored, bytes, &o.bars->full[slot]);
     barrier_arrive(&o.bars->full[slot]);
     if (++slot == o.stages) {
       slot = 0;
@@ -455,7 +458,10 @@ struct Along {
   }
 };
 
-/* Brings right-hand sides, and multiplies them with the inverse of the triangle on the diagonal. */
+/*
+   Brings right-hand sides, and multiplies them with the inverse of the triangle on the diagonal, unless that
+   counts as the identity.
+*/
 template <int D, int R, int FAR, int LG>
 __device__ __forceinline__ void bring_lines(const Place &o, int thread)
 {
@@ -495,15 +501,18 @@ __device__ __forceinline__ void bring_lines(const Place &o, int thread)
 
     full.wait();
     if (u >= 2) done.wait();
+    if (o.identity) get<R>(b + x.i * R, sum);
+    else {
 #pragma unroll
-    for (int r = 0; r < R; r++) sum[r] = 0.0;
+      for (int r = 0; r < R; r++) sum[r] = 0.0;
 #pragma unroll
-    for (int n = 0; n < D; n++) {
-      double value[R];
+      for (int n = 0; n < D; n++) {
+        double value[R];
 
-      get<R>(b + n * R, value);
+        get<R>(b + n * R, value);
 #pragma unroll
-      for (int r = 0; r < R; r++) sum[r] += c[n * WIDE] * value[r];
+        for (int r = 0; r < R; r++) sum[r] += c[n * WIDE] * value[r];
+      }
     }
 #pragma unroll
     for (int r = 0; r < R; r++)
@@ -563,12 +572,12 @@ __device__ __forceinline__ void publish_lines(const Place &o, int thread)
 
 template <int D, int R, int FAR, int LG>
 __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 : 2)
-  struct_blocks_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, int near, int groups, int stages)
+  struct_blocks_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, bool identity, int near, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) double shared[];
   __shared__ Barriers                    bars;
-  const Sizes                            z = Sizes::of<D, R, FAR>(m, stages);
+  const Sizes                            z = Sizes::of<D, R, FAR>(m, identity, stages);
   double *const ring = shared + (size_t)stages * z.coefs, *const rhs = ring + (size_t)z.slots * z.row;
   double *const sums  = rhs + (size_t)Ahead<R>::SLOTS * z.rhs;
   Beside *const lines = (Beside *)(sums + 2 * (size_t)z.parts * z.rhs);
@@ -591,7 +600,7 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
   fence_copies();
   __syncthreads(); /* ticket and barriers are there */
   const int   place = (int)(bars.ticket / groups);
-  const Place o     = {m, near, s, z, tile_of(m.g, m.one.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
+  const Place o = {m, identity, near, s, z, tile_of(m.g, m.one.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
   for (int k = threadIdx.x; k < m.one.lines; k += blockDim.x) lines[k] = beside(o, k);
   __syncthreads(); /* the lines beside are there for all warps that fetch */
   const int warp = threadIdx.x >> 5, role = warp / z.warps, thread = (int)threadIdx.x - role * z.warps * 32, working = z.warps * roles_of(FAR);
@@ -614,13 +623,14 @@ cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
   most -= 2048; /* for the barriers */
-  auto bytes  = [&](int stages) { return Sizes::of<D, R, FAR>(q.m, stages).bytes(stages, Ahead<R>::SLOTS); };
-  int  stages = MOST_STAGES;
+  const bool identity = q.whole && q.m.down;
+  auto       bytes    = [&](int stages) { return Sizes::of<D, R, FAR>(q.m, identity, stages).bytes(stages, Ahead<R>::SLOTS); };
+  int        stages   = MOST_STAGES;
   /* two blocks a multiprocessor, if they have some steps each */
   while (stages >= SHARED_STAGES && bytes(stages) > (size_t)most / 2) stages--;
   if (stages < SHARED_STAGES) stages = MOST_STAGES;
   while (stages >= LEAST_STAGES && bytes(stages) > (size_t)most) stages--;
-  const Sizes z = Sizes::of<D, R, FAR>(q.m, stages);
+  const Sizes z = Sizes::of<D, R, FAR>(q.m, identity, stages);
   if (fits) {
     cudaFuncAttributes attributes = {};
 
@@ -634,7 +644,7 @@ cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve 
   }
   const int groups = (s->nrhs + R - 1) / R, fetchers = stages < FETCHERS ? stages : FETCHERS;
   struct_blocks_kernel<D, R, FAR, LG>
-    <<<(unsigned)(q.m.g.tiles * groups), 32 * (z.warps * roles_of(FAR) + 1 + fetchers), bytes(stages), stream>>>(q.m, *s, q.near, groups, stages);
+    <<<(unsigned)(q.m.g.tiles * groups), 32 * (z.warps * roles_of(FAR) + 1 + fetchers), bytes(stages), stream>>>(q.m, *s, identity, q.near, groups, stages);
   return cudaGetLastError();
 }
 
@@ -812,41 +822,109 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
   }
 }
 
+/* inverse(I + U') of the point that stands there, in the storage of U: its first column. */
+template <typename V, int D>
+__device__ __forceinline__ const V *upper_inverse(const SyncILUDeviceStruct &upper, int x, int y, int z)
+{
+  const SyncILULines &g    = upper.g;
+  const int           v    = y + g.skew * z;
+  const Lane          lane = lane_at(g, v, z);
+  const size_t        step = (size_t)tile_at(g, v, z) * g.steps + g.steps - 1 - (x + lane.late), lines = SyncILUStructBlocksLines(&g);
+
+  return (const V *)upper.val + ((step * (upper.points + 1) + upper.points) * D * lines + lane.number) * D;
+}
+
+/* Its numbers above the diagonal. */
+template <typename V, int D>
+struct UpperInverse {
+  V beside[Triangle<V, D>::PAIRS];
+
+  __device__ __forceinline__ UpperInverse(const V *inverse, size_t next)
+  {
+#pragma unroll
+    for (int i = 0; i < D; i++) {
+#pragma unroll
+      for (int j = 0; j < i; j++) beside[pair_of(i, j)] = inverse[i * next + j];
+    }
+  }
+  /* (I + U') x in the place of x */
+  __device__ __forceinline__ void undo(V (&x)[D]) const
+  {
+#pragma unroll
+    for (int i = D - 1; i >= 0; i--) {
+#pragma unroll
+      for (int j = i + 1; j < D; j++) x[i] -= beside[pair_of(i, j)] * x[j];
+    }
+  }
+};
+
 /*
    The way back, of a triangle that is no transpose: the coefficients are inverse(T) A, with inverse(T) behind
-   them.
+   them. Of an L with whole blocks, and with that U, they are
+
+     inverse(W_ii) = inverse(I + U'_ii) inverse(W + D), and inverse(W_ii) W_ik (I + U'_kk).
 */
-template <typename V, int D>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDeviceStructBlocks q, V *__restrict__ crout)
+template <typename V, int D, bool WHOLE>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDeviceStructBlocks q, SyncILUDeviceStruct upper, V *__restrict__ crout)
 {
   const SyncILUDeviceStruct &m = q.m;
   const Column               c = column_of<D>(q);
 
   if (c.point < 0) return;
-  const int      width = c.entries * D, lines = SyncILUStructBlocksLines(&m.g);
+  const int      width   = c.entries * D;
+  const size_t   next    = (size_t)SyncILUStructBlocksLines(&m.g) * D; /* from column to column in storage */
   const V *const from    = (const V *)m.val + c.number;
-  const V *const inverse = from + m.points * block_numbers<D>(q) - c.column * lines * D;
+  const V *const inverse = from + m.points * block_numbers<D>(q) - c.column * next;
   V *const       block   = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D + c.column;
   Triangle<V, D> t;
   V              x[D];
+
+  if constexpr (WHOLE) {
+    const UpperInverse<V, D> own(upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]), next);
+
 #pragma unroll
-  for (int i = 0; i < D; i++) {
-    t.d[i] = inverse[i * lines * D + i];
-    x[i]   = i == c.column ? V(1) : V(0);
+    for (int j = 0; j < D; j++) {
 #pragma unroll
-    for (int j = 0; j < i; j++) t.beside[pair_of(i, j)] = m.down ? inverse[i * lines * D + j] : inverse[j * lines * D + i];
+      for (int i = 0; i < D; i++) x[i] = inverse[j * next + i];
+      own.undo(x);
+      t.d[j] = x[j];
+#pragma unroll
+      for (int i = j + 1; i < D; i++) t.beside[pair_of(i, j)] = x[i];
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < D; i++) {
+      t.d[i] = inverse[i * next + i];
+#pragma unroll
+      for (int j = 0; j < i; j++) t.beside[pair_of(i, j)] = m.down ? inverse[i * next + j] : inverse[j * next + i];
+    }
   }
+#pragma unroll
+  for (int i = 0; i < D; i++) x[i] = i == c.column ? V(1) : V(0);
   t.solve(m, x);
 #pragma unroll
   for (int i = 0; i < D; i++)
     if (i != c.column && (i < c.column) == (bool)m.down) block[(size_t)i * width] = x[i];
   for (int e = 0; e < m.points; e++) {
-    size_t first;
-    int    wide;
+    const V *const column = from + e * block_numbers<D>(q);
+    size_t         first;
+    int            wide;
 
     if (!find_entry<D>(q, c, e, &first, &wide)) continue;
 #pragma unroll
-    for (int i = 0; i < D; i++) x[i] = from[e * block_numbers<D>(q) + i];
+    for (int i = 0; i < D; i++) x[i] = column[i];
+    if constexpr (WHOLE) {
+      const signed char *const p     = m.point[m.at[e]];
+      const V *const           there = upper_inverse<V, D>(upper, c.at[0] + p[0], c.at[1] + p[1], c.at[2] + p[2]) + c.column * next;
+
+      for (int j = 0; j < c.column; j++) {
+        const V *const before = column - (c.column - j) * next;
+#pragma unroll
+        for (int i = 0; i < D; i++) x[i] += before[i] * there[j];
+      }
+      /* read again, since there are no registers to keep it */
+      UpperInverse<V, D>(upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]), next).undo(x);
+    }
     t.solve(m, x);
 #pragma unroll
     for (int i = 0; i < D; i++) crout[first + (size_t)i * wide] = x[i];
@@ -879,14 +957,22 @@ cudaError_t places_of_size(const SyncILUDeviceStructBlocks &q, SyncILUStructBloc
 }
 
 template <int D>
-cudaError_t values_of_size(const SyncILUDeviceStructBlocks &q, const void *crout, void *back, const void *d, cudaStream_t stream)
+cudaError_t values_of_size(const SyncILUDeviceStructBlocks &q, const void *crout, const void *d, cudaStream_t stream)
 {
   if constexpr (D > 2) {
-    if (q.inodes.size < D) return values_of_size<D - 1>(q, crout, back, d, stream);
+    if (q.inodes.size < D) return values_of_size<D - 1>(q, crout, d, stream);
   }
-  const long long threads = columns_of<D>(q);
-  if (back) LAUNCH((blocks_back_kernel<double, D>), threads, stream, q, (double *)back);
-  LAUNCH((blocks_values_kernel<double, D>), threads, stream, q, (const double *)crout, (const double *)d);
+  LAUNCH((blocks_values_kernel<double, D>), columns_of<D>(q), stream, q, (const double *)crout, (const double *)d);
+}
+
+template <int D>
+cudaError_t back_of_size(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceStruct &upper, void *crout, cudaStream_t stream)
+{
+  if constexpr (D > 2) {
+    if (q.inodes.size < D) return back_of_size<D - 1>(q, upper, crout, stream);
+  }
+  if (q.whole && !q.m.down) LAUNCH((blocks_back_kernel<double, D, true>), columns_of<D>(q), stream, q, upper, (double *)crout);
+  LAUNCH((blocks_back_kernel<double, D, false>), columns_of<D>(q), stream, q, upper, (double *)crout);
 }
 
 } // namespace
@@ -902,7 +988,7 @@ cudaError_t SyncILUKernelStructBlocksFits(SyncILUDeviceStructBlocks q, int *fits
 cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType type, SyncILUDeviceStructBlocks q, const void *crout, const void *d, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  return values_of_size<SYNCILU_INODE_MOST>(q, crout, nullptr, d, stream);
+  return values_of_size<SYNCILU_INODE_MOST>(q, crout, d, stream);
 }
 
 cudaError_t SyncILUKernelStructBlocksPlaces(SyncILUDeviceStructBlocks q, SyncILUStructBlocksPlace *place, cudaStream_t stream)
@@ -910,10 +996,11 @@ cudaError_t SyncILUKernelStructBlocksPlaces(SyncILUDeviceStructBlocks q, SyncILU
   return places_of_size<SYNCILU_INODE_MOST>(q, place, stream);
 }
 
-cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, void *crout, cudaStream_t stream)
+cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, SyncILUDeviceStructBlocks upper, void *crout,
+                                              cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  return values_of_size<SYNCILU_INODE_MOST>(q, nullptr, crout, nullptr, stream);
+  return back_of_size<SYNCILU_INODE_MOST>(q, upper.m, crout, stream);
 }
 
 cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType type, SyncILUDeviceStructBlocks q, SyncILUDeviceSolve s, cudaStream_t stream)

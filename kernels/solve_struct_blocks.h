@@ -19,11 +19,23 @@ extern "C" {
    block e of line l. So x = inverse(T) b - sum of inverse(T) A x has no chain within a point.
 
    A step of a tile has a number of x for each line and unknown, in this order.
+
+   A factorization may leave `whole` blocks: those on the diagonal, W_ii = (W + D) (I + U') of point i, stand
+   between the triangles then, as D does in A = L D U. The solve with L finds inverse(I + U'_ii) times what it
+   would find without, and that with U goes on from there. So
+
+     L has   inverse(W_ii) W_ik (I + U'_kk) and inverse(W_ii) in place of inverse(W + D) W_ik and inverse(W + D);
+     U has   the same as ever, but its solve takes the identity in place of inverse(I + U').
+
+   Without its division by I + U'_kk, W_ik is what the updates leave of the matrix. So the solve with U has one
+   block less to read for each point, and a factorization one for each entry of L. Both solves together have the
+   same solution as without, up to rounding, but neither has alone.
 */
 typedef struct {
   SyncILUDeviceStruct m;
   SyncILUDeviceInodes inodes; /* the points of the matrix; columns are not asked for */
   int                 near;   /* entries of the level before, which are the last ones: 3 at most */
+  int                 whole;
 } SyncILUDeviceStructBlocks;
 
 /*
@@ -59,14 +71,20 @@ SYNCILU_HOST_DEVICE static inline size_t SyncILUStructBlocksStep(const SyncILULi
 /* Whether the device can; to be asked before the first solve. */
 extern cudaError_t SyncILUKernelStructBlocksFits(SyncILUDeviceStructBlocks, int *fits);
 
-/* The coefficients of W and U' on the pattern of the rows, and of the pivots d; where no point or entry is, zeros stay. */
+/*
+   The coefficients of W and U' on the pattern of the rows, and of the pivots d; where no point or entry is,
+   zeros stay. Not `whole` ones.
+*/
 extern cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType, SyncILUDeviceStructBlocks, const void *crout, const void *d, cudaStream_t);
 
 /* The places of all points, by L, and then, which adds the points of the stencil that are U's, by U. */
 extern cudaError_t SyncILUKernelStructBlocksPlaces(SyncILUDeviceStructBlocks, SyncILUStructBlocksPlace *place, cudaStream_t);
 
-/* The way back, up to rounding: of L the entries of W, of U those of U', without the diagonal. */
-extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, void *crout, cudaStream_t);
+/*
+   The way back, up to rounding: of L the entries of W, of U those of U', without the diagonal. upper: U, which
+   an L with `whole` blocks needs.
+*/
+extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, SyncILUDeviceStructBlocks upper, void *crout, cudaStream_t);
 
 /* As SyncILUKernelSolveStruct(), without Eisenstat's trick. */
 extern cudaError_t SyncILUKernelSolveStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, SyncILUDeviceSolve, cudaStream_t);

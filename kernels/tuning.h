@@ -227,23 +227,21 @@
 
 /*
    Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil
-   with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). Inodes of
-   five rows or more must also have no more than so many updates by each reference inode, in the mean. On an
-   H200 the stencil takes, of the time from lists:
+   with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). On an H200
+   the stencil takes, of the time from lists, and without their memory:
 
      unknowns                    4             6             8
-     7 points, 1 update          0.91, 205^3   0.72, 154^3   0.57, 128^3
-     star of 13, 2               0.74, 110^3   0.80, 128^3   0.75, 102^3
-     diamond of 13, 3.7          0.81, 166^3   0.93, 128^3   0.87, 102^3
-     diamond of 25                             1.06, 102^3   1.08, 83^3
-     27 points, 7.5              0.91, 128^3   1.10, 102^3   1.06, 83^3
+     7 points, 1 update                                      0.53, 128^3
+     star of 13, 2                                           0.77, 102^3
+     diamond of 13, 3.7                                      0.77, 102^3
+     diamond of 25                             1.00, 102^3   0.98, 83^3
+     27 points, 7.5              0.85, 128^3   1.04, 102^3   1.00, 83^3
 
-   and with 440 inodes a level (8 unknowns, star of 13, 36^3) 1.11.
+   and with 440 inodes a level (8 unknowns, star of 13, 36^3) 1.1.
 */
 #if !defined(SYNCILU_BSR_GRID_ROWS) /* tests have few */
-  #define SYNCILU_BSR_GRID_ROWS 1000
+  #define SYNCILU_BSR_GRID_ROWS 900
 #endif
-#define SYNCILU_BSR_GRID_UPDATES 4.0
 
 /*
    Warps of a level in the mean from which on each unknown has a lane (factor_bsr_wide.cu); and the same where

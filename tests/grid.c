@@ -251,27 +251,28 @@ static PetscErrorCode TestOrigins(void)
 
 /*
    How updates of points are found: by the stencil where levels are wide, but for shifts. A lane has a row,
-   but not with eight unknowns, nor with four and blocks of 26 neighbours, for which there is no room; with
-   more than four such blocks are updated so often that lists are faster.
+   but not with eight unknowns, nor with four, six or seven and blocks of 26 neighbours, for which there is no
+   room.
 */
 static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
 {
   const PetscBool many   = (PetscBool)(s->box && s->points[2] > 1);
+  const PetscBool room   = (PetscBool)(s->dof < 8 && (!many || s->dof < 4 || s->dof == 5));
   const double    points = s->dof == 2 ? 16.0 : s->dof <= 4 ? 8.0 : 4.0; /* of a warp */
   Shape           filled = *s;
 
   /* with a level of fill a point also waits for the next one on the line before, as in a box */
   filled.box = (PetscBool)(s->box || strstr(options, "levels"));
   if (!narrow || strstr(options, "nonzero")) return narrow;
-  if (s->dof < (many ? 4 : 8) && LevelPoints(&filled) > points * (filled.box ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL)) return BY_LANES;
-  if (s->dof < 4 || LevelPoints(&filled) <= SYNCILU_BSR_GRID_ROWS) return narrow;
-  return many && s->dof > 4 ? narrow : BY_STENCIL;
+  if (room && LevelPoints(&filled) > points * (filled.box ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL)) return BY_LANES;
+  return s->dof < 4 || LevelPoints(&filled) <= SYNCILU_BSR_GRID_ROWS ? narrow : BY_STENCIL;
 }
 
 /*
    Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose,
-   and of several right-hand sides, against the host's, and bit for bit the same a second time. Sizes leave
-   tiles incomplete, and some have more steps or unknowns than the kernels hold at a time.
+   and of several right-hand sides, against the host's, and bit for bit the same a second time; then those with
+   L and U alone, and with both again. Sizes leave tiles incomplete, and some have more steps or unknowns than
+   the kernels hold at a time.
 */
 static PetscErrorCode TestPoints(void)
 {
@@ -366,6 +367,33 @@ static PetscErrorCode TestPoints(void)
     PetscCall(PCMatApply(pc[1], B, X[0]));
     PetscCall(MatEqual(X[0], X[1], &same));
     CHECK(same, "%zu: other solutions at another time", k);
+    for (int time = 0; time < 2; time++) { /* the first time what L and U share is taken apart */
+      for (int d = 0; d < 2; d++) {
+        Mat F;
+
+        PetscCall(PCFactorGetMatrix(pc[d], &F));
+        PetscCall(time ? PCApply(pc[d], b, x[d][0]) : MatForwardSolve(F, b, x[d][0]));
+        PetscCall(MatBackwardSolve(F, b, x[d][1]));
+      }
+      for (int t = 0; t < 2; t++) {
+        PetscReal apart;
+
+        PetscCall(CheckDifference(x[1][t], x[0][t], &apart));
+        CHECK(apart < 1e-12, "%zu, time %d: the solution with %s is %g from the host's", k, time, t ? "U" : time ? "both" : "L", (double)apart);
+      }
+    }
+    PetscCall(GenerateValues(A, rand));
+    for (int d = 0; d < 2; d++) {
+      PetscCall(PCSetUp(pc[d]));
+      PetscCall(PCApply(pc[d], b, x[d][0]));
+      PetscCall(PCApplyTranspose(pc[d], b, x[d][1]));
+    }
+    for (int t = 0; t < 2; t++) {
+      PetscReal apart;
+
+      PetscCall(CheckDifference(x[1][t], x[0][t], &apart));
+      CHECK(apart < 1e-12, "%zu, factored again, transposed %d: the solution is %g from the host's", k, t, (double)apart);
+    }
     for (int d = 0; d < 2; d++) {
       PetscCall(PCDestroy(&pc[d]));
       PetscCall(MatDestroy(&X[d]));

@@ -56,6 +56,7 @@ PETSC_INTERN SyncILUDevicePivoting DevicePivoting(const SyncILUPivoting *, Petsc
 PETSC_INTERN PetscErrorCode        MakeStage(CUDA *, size_t);
 PETSC_INTERN PetscErrorCode        ResetSolves(CUDA *);
 PETSC_INTERN PetscErrorCode        CroutUpdate(CUDA *, DeviceMemory *);
+PETSC_INTERN PetscErrorCode        CroutSeparate(CUDA *);
 PETSC_INTERN PetscErrorCode        Fits_CUDA(SyncILUEngine, SyncILUSolve, char[], size_t);
 PETSC_INTERN PetscErrorCode        Values_CUDA(SyncILUEngine, const PetscScalar **, const PetscScalar **, const PetscScalar **);
 PETSC_INTERN PetscErrorCode        Excess_CUDA(SyncILUEngine, const SyncILUCSR *, PetscReal *);

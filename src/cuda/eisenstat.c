@@ -19,6 +19,7 @@ static PetscErrorCode Half(CUDA *d, PetscBool upper, PetscBool trick, const doub
   SyncILUDeviceSolve s     = {.b = b, .ldb = (size_t)n, .x = d->x[0], .out = x, .ldout = (size_t)n, .nrhs = 1, .ticket = plan->ticket};
 
   PetscFunctionBegin;
+  PlanCall(CroutSeparate(d));
   if (upper && !trick) { /* U = D (I + U'); what comes by the rows goes on by the columns, in the place of the solution */
     PlanLaunch(SyncILUKernelTimesPivots(plan->type, n, pivot, 1, plan->row, plan->col, b, x, plan->stream));
     s.b = x;

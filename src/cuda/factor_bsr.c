@@ -162,7 +162,7 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   Plans the factorization by the stencil of a grid, unless lists are faster, the solves have another storage,
+   Plans the factorization by the stencil of a grid, unless levels are narrow, the solves have another storage,
    or there is no room. If an inode has an entry of L at point a of the stencil, and the inode there has an
    entry of U at point b, then their product updates the inode's entry at a + b.
 */
@@ -203,9 +203,8 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
     }
   }
   /* an inode that has all points has reference inodes with all that it needs of them, unless there are holes */
-  x.all    = part[0]->m.present ? ~0u : ((1u << x.points[0]) - 1) << SyncILUStencilBit(0, 0) | ((1u << x.points[1]) - 1) << SyncILUStencilBit(1, 0);
-  products = (double)updates / (plan->inode == 4 ? 2 : 1) / x.points[0]; /* by a reference inode */
-  if (plan->inode > 4 && products > SYNCILU_BSR_GRID_UPDATES) PetscFunctionReturn(PETSC_SUCCESS);
+  x.all      = part[0]->m.present ? ~0u : ((1u << x.points[0]) - 1) << SyncILUStencilBit(0, 0) | ((1u << x.points[1]) - 1) << SyncILUStencilBit(1, 0);
+  products   = (double)updates / (plan->inode == 4 ? 2 : 1) / x.points[0]; /* by a reference inode */
   x.products = products <= 1.0 ? 1 : plan->inode > 6 && products > SYNCILU_BSR_FEW ? 4 : 2;
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
@@ -227,7 +226,7 @@ static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table
   const int block = x->size * x->size * SyncILUStructBlocksLines(&x->lower.g) * (int)sizeof(double);
   int       takes[SYNCILU_STRUCT_MOST], begin[SYNCILU_STRUCT_MOST], after[SYNCILU_STRUCT_MOST], updates = 0;
 
-  x->hand = 0;
+  x->hand = 1; /* the kernel first has there where rows begin */
   for (int k = 0; k < x->lower.points; k++) {
     SyncILUBsrWideSource *source = &x->source[k];
 
@@ -240,9 +239,8 @@ static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table
       source->target[source->count] = (unsigned short)table->block[target];
       source->from[source->count++] = u * block;
     }
-    source->from[source->count] = x->upper.points * block;
     updates += source->count;
-    takes[k] = source->count + 1;
+    takes[k] = source->count;
     x->hand  = PetscMax(x->hand, takes[k] + (k ? takes[k - 1] : 0));
   }
   StencilPlaces(x->lower.points, takes, x->hand, begin, after);
@@ -421,9 +419,10 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   /* for pivots that go another way than what there is a plan for */
   if (piv->relax == 0.0 && !grid && !b->tried && (b->type != SYNCILU_PIVOT_REJECT || !b->diagonal.task))
     PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
-  inverses    = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT && !grid);
-  tiles       = Tiles(f, inverses);
-  rows.filled = (PetscBool)((grid || inverses || b->lists.word) && piv->relax == 0.0);
+  inverses      = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT && !grid);
+  tiles         = Tiles(f, inverses);
+  factor->whole = grid ? f->U : NULL;
+  rows.filled   = (PetscBool)((grid || inverses || b->lists.word) && piv->relax == 0.0);
   if (grid && b->wide.task) {
     SyncILUDeviceBsrWide x = b->wide;
 

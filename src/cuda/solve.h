@@ -18,8 +18,13 @@ typedef struct {
   const void       *d; /* pivots by rows */
   /* where their reciprocals already are, by positions of the triangle of L; NULL: nowhere */
   const void *inverse;
-  PetscBool   stored;     /* W and U' are in the storage of their triangles, also where that takes rows from elsewhere */
-  PetscInt    generation; /* counts factorizations: whoever has another number has old values */
+  PetscBool   stored; /* W and U' are in the storage of their triangles, also where that takes rows from elsewhere */
+  /*
+     The triangle of U, where W and U' are stored with whole blocks on the diagonal between them
+     (kernels/solve_struct_blocks.h), else NULL. See CroutSeparate().
+  */
+  const Triangle *whole;
+  PetscInt        generation; /* counts factorizations: whoever has another number has old values */
 } Factor;
 
 typedef struct {

@@ -8,6 +8,11 @@
 */
 #include "struct.h"
 
+typedef struct {
+  SyncILUDeviceStructBlocks        q;
+  const SyncILUDeviceStructBlocks *upper; /* U's, where blocks are whole */
+} Points;
+
 static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, signed char line[2][SYNCILU_STRUCT_LINES][2])
 {
   const Stencil *s = plan->inodes->stencil;
@@ -65,13 +70,15 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
 {
   Plan                      *plan = t->plan;
   signed char                line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
+  Points                    *points;
   SyncILUDeviceStructBlocks *q;
   const SyncILULines        *g;
   size_t                     bytes;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&q));
-  t->data = q;
+  PetscCall(PetscNew(&points));
+  t->data = points;
+  q       = &points->q;
   g       = &q->m.g;
   Describe(plan, t->part, q, line);
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line[0]), &lines));
@@ -89,18 +96,25 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
 
 /*
    Where the factorization has not written there, from W and U' on the pattern, where nobody needs them
-   afterwards.
+   afterwards. Blocks that were whole stay so where that fails.
 */
 static PetscErrorCode Update_StructBlocks(Triangle *t, const Factor *factor)
 {
-  Plan *plan = t->plan;
+  Plan   *plan = t->plan;
+  Points *p    = (Points *)t->data;
 
   PetscFunctionBegin;
-  if (factor->stored && !t->of) PetscFunctionReturn(PETSC_SUCCESS);
+  if (factor->stored && !t->of) {
+    p->upper   = factor->whole ? TriangleGetStructBlocks(factor->whole) : NULL;
+    p->q.whole = p->upper != NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PlanCall(PlanKeepCrout(plan, PlanCroutMemory(plan))); /* unless the factorization, or the caller, has brought them */
   PlanCall(TriangleUpdateCrout(t, factor));
   if (t->part == PART_U && !factor->stored) plan->crout_generation = factor->generation; /* those of L have come before */
-  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, plan->crout, factor->d, plan->stream));
+  PlanLaunch(SyncILUKernelStructBlocksValues(plan->type, p->q, plan->crout, factor->d, plan->stream));
+  p->upper   = NULL;
+  p->q.whole = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +123,7 @@ static PetscErrorCode Solve_StructBlocks(const Triangle *t, const SyncILUDeviceS
   Plan *plan = t->plan;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, *s, plan->stream));
+  PlanLaunch(SyncILUKernelSolveStructBlocks(plan->type, ((const Points *)t->data)->q, *s, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +131,7 @@ static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
 {
   Plan               *plan   = t->plan;
   const int           mark   = plan->inodes->scratch.n;
-  SyncILUDeviceInodes inodes = ((const SyncILUDeviceStructBlocks *)t->data)->inodes;
+  SyncILUDeviceInodes inodes = ((const Points *)t->data)->q.inodes;
 
   PetscFunctionBegin;
   InodesCall(PlanGetPattern(plan->inodes, &inodes.pattern));
@@ -129,10 +143,11 @@ static PetscErrorCode Columns_StructBlocks(const Triangle *t, int *col)
 
 static PetscErrorCode Values_StructBlocks(const Triangle *t, void *val)
 {
-  Plan *plan = t->plan;
+  Plan         *plan = t->plan;
+  const Points *p    = (const Points *)t->data;
 
   PetscFunctionBegin;
-  PlanLaunch(SyncILUKernelValuesOfStructBlocks(plan->type, *(const SyncILUDeviceStructBlocks *)t->data, val, plan->stream));
+  PlanLaunch(SyncILUKernelValuesOfStructBlocks(plan->type, p->q, p->upper ? *p->upper : p->q, val, plan->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,5 +164,5 @@ const SolveOps SyncILUSolveStructBlocksOps = {.type       = SYNCILU_SOLVE_STRUCT
 
 const SyncILUDeviceStructBlocks *TriangleGetStructBlocks(const Triangle *t)
 {
-  return t->ops == &SyncILUSolveStructBlocksOps ? (const SyncILUDeviceStructBlocks *)t->data : NULL;
+  return t->ops == &SyncILUSolveStructBlocksOps ? &((const Points *)t->data)->q : NULL;
 }

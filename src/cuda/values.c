@@ -88,3 +88,24 @@ PetscErrorCode CroutUpdate(CUDA *d, DeviceMemory *memory)
   plan->crout_generation = d->factor.generation;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Takes whole blocks apart that stand between L and U: for solves with one of them alone. */
+PetscErrorCode CroutSeparate(CUDA *d)
+{
+  Plan  *plan   = &d->plan;
+  Factor factor = d->factor;
+
+  PetscFunctionBegin;
+  if (!factor.whole) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(CroutUpdate(d, &plan->scratch));
+  factor.stored     = PETSC_FALSE;
+  factor.whole      = NULL;
+  factor.w.values.a = factor.u.values.a = plan->crout;
+  for (int k = 0; k < 2; k++) {
+    Triangle *t = &d->triangle[k ? PART_U : PART_L];
+
+    PlanCall((*t->ops->update)(t, &factor));
+  }
+  d->factor.whole = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
