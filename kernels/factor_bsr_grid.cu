@@ -45,7 +45,7 @@ static_assert(sizeof(Task) == SYNCILU_BSR_GRID_TASK, "what the plan has room for
 typedef SyncILUBsrGridUpdates Updates;
 static_assert(sizeof(Updates) == 32, "two lanes copy it");
 
-/* That of the diagonal block, (I + U')^-1 (W + D)^-1, and (I + U')^-1: B rows each, zeros too. */
+/* The inverses of the diagonal block, (I + U')^-1 (W + D)^-1, and of I + U': B rows each, zeros too. */
 constexpr int INVERSES = 2;
 
 /* What shared memory has of an inode. */
@@ -179,8 +179,9 @@ struct Step {
      8, diamond of 13, 102^3                   9.44   8.42
      8, 27 points, 83^3                               17.1
 
-   Warps count: with 24 and 28 a multiprocessor 7 points take 8.1 and 7.5, with these 32 7.0. A warp that goes
-   on from inode to inode, and asks for the next one's rows before it announces its own, takes as long.
+   It matters how many warps a multiprocessor has: 7 points take 8.1 ms with 24, 7.5 with 28, and 7.0 with
+   these 32. Warps that take one inode after the other, and ask for the next one's rows before they announce
+   their own, are no faster.
 
    Polls that acquire take 0.92 to 0.98 of the time of relaxed ones with a fence after them. A pause between
    polls takes 0.96 to 1.0 of the time with one product, and up to 1.07 with two. To ask for the first factors

@@ -8,6 +8,8 @@
      then it stores for U:                     W_ii^-1 W_ij, and (I + U'_ii)^-1
        and, once others may read that, for L:  W_ii^-1 W_ik, and W_ii^-1
 
+   where W_ik, W_ii and W_ij are what updates leave of the matrix (factor_bsr_grid.cu).
+
    Lanes copy columns of their inode's reference blocks to shared memory, those of the reference inodes with
    the lowest levels first. More of them ahead would be no gain: fewer warps would fit. From one level to the
    next it takes 6 us at least on an H200, so levels have to be wide.

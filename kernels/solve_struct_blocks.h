@@ -35,7 +35,7 @@ typedef struct {
   SyncILUDeviceStruct m;
   SyncILUDeviceInodes inodes; /* the points of the matrix; columns are not asked for */
   int                 near;   /* entries of the level before, which are the last ones: 3 at most */
-  int                 whole;
+  int                 whole;  /* diagonal blocks stand between the triangles */
 } SyncILUDeviceStructBlocks;
 
 /*

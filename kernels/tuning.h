@@ -228,7 +228,8 @@
 /*
    Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil
    with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). On an H200
-   the stencil takes, of the time from lists, and without their memory:
+   the stencil takes, of the time from lists, which also need more memory (with 7 and 13 points, and with 4
+   unknowns, of two runs, with an earlier form between):
 
      unknowns                    4             6             8
      7 points, 1 update                                      0.53, 128^3

@@ -268,6 +268,19 @@ static const char *UpdatesOfPoints(const Shape *s, const char *options, const ch
   return s->dof < 4 || LevelPoints(&filled) <= SYNCILU_BSR_GRID_ROWS ? narrow : BY_STENCIL;
 }
 
+/* Two solutions on the device, of test k, against the host's; and what they are solutions with. */
+static PetscErrorCode CheckSolutions(size_t k, Vec found[2], Vec host[2], const char *first, const char *second)
+{
+  PetscFunctionBegin;
+  for (int t = 0; t < 2; t++) {
+    PetscReal apart;
+
+    PetscCall(CheckDifference(found[t], host[t], &apart));
+    CHECK(apart < 1e-12, "%zu: the solution %s is %g from the host's", k, t ? second : first, (double)apart);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
    Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose,
    and of several right-hand sides, against the host's, and bit for bit the same a second time; then those with
@@ -345,12 +358,7 @@ static PetscErrorCode TestPoints(void)
         PetscCall(PCApplyTranspose(pc[d], b, x[d][1]));
         PetscCall(PCMatApply(pc[d], B, X[d]));
       }
-      for (int t = 0; t < 2; t++) {
-        PetscReal apart;
-
-        PetscCall(CheckDifference(x[1][t], x[0][t], &apart));
-        CHECK(apart < 1e-12, "%zu, transposed %d: the solution is %g from the host's", k, t, (double)apart);
-      }
+      PetscCall(CheckSolutions(k, x[1], x[0], "with both", "with the transpose"));
       PetscCall(MatDuplicate(X[0], MAT_COPY_VALUES, &difference));
       PetscCall(MatNorm(difference, NORM_FROBENIUS, &norm[0]));
       PetscCall(MatAXPY(difference, -1.0, X[1], SAME_NONZERO_PATTERN));
@@ -375,12 +383,7 @@ static PetscErrorCode TestPoints(void)
         PetscCall(time ? PCApply(pc[d], b, x[d][0]) : MatForwardSolve(F, b, x[d][0]));
         PetscCall(MatBackwardSolve(F, b, x[d][1]));
       }
-      for (int t = 0; t < 2; t++) {
-        PetscReal apart;
-
-        PetscCall(CheckDifference(x[1][t], x[0][t], &apart));
-        CHECK(apart < 1e-12, "%zu, time %d: the solution with %s is %g from the host's", k, time, t ? "U" : time ? "both" : "L", (double)apart);
-      }
+      PetscCall(CheckSolutions(k, x[1], x[0], time ? "with both again" : "with L alone", "with U alone"));
     }
     PetscCall(GenerateValues(A, rand));
     for (int d = 0; d < 2; d++) {
@@ -388,12 +391,7 @@ static PetscErrorCode TestPoints(void)
       PetscCall(PCApply(pc[d], b, x[d][0]));
       PetscCall(PCApplyTranspose(pc[d], b, x[d][1]));
     }
-    for (int t = 0; t < 2; t++) {
-      PetscReal apart;
-
-      PetscCall(CheckDifference(x[1][t], x[0][t], &apart));
-      CHECK(apart < 1e-12, "%zu, factored again, transposed %d: the solution is %g from the host's", k, t, (double)apart);
-    }
+    PetscCall(CheckSolutions(k, x[1], x[0], "with both, factored again", "with the transpose, factored again"));
     for (int d = 0; d < 2; d++) {
       PetscCall(PCDestroy(&pc[d]));
       PetscCall(MatDestroy(&X[d]));
