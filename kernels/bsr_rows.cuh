@@ -14,8 +14,18 @@ namespace syncilu
 template <int B>
 constexpr int STRIDE = B *B + (B % 2 ? 0 : B);
 
+/*
+   Where row i and column j of a block stand. With eight rows, four lanes that ask for the same column of four rows
+   meet in two banks, unless blocks are TURNED: then every other pair of rows has its halves the other way around.
+*/
+template <int B, bool TURNED>
+__device__ __forceinline__ int at_turn(int i, int j)
+{
+  return i * B + (B == 8 && TURNED ? j ^ ((i & 2) << 1) : j);
+}
+
 /* Asks for rows of so many numbers, which begin at `own` on the pattern of the rows. */
-template <int B>
+template <int B, bool TURNED = false>
 __device__ __forceinline__ void copy_rows(const SyncILUDeviceValues &values, size_t own, int len, double *w)
 {
   const int lane = threadIdx.x % 32;
@@ -23,14 +33,14 @@ __device__ __forceinline__ void copy_rows(const SyncILUDeviceValues &values, siz
   if (B % 2 == 0 && !values.map && (size_t)values.a % 16 == 0) {
     for (int q = 2 * lane; q < len; q += 64) {
 #pragma unroll
-      for (int i = 0; i < B; i++) copy_piece(w + q / B * STRIDE<B> + i * B + q % B, (const double *)values.a + own + (size_t)i * len + q);
+      for (int i = 0; i < B; i++) copy_piece(w + q / B * STRIDE<B> + at_turn<B, TURNED>(i, q % B), (const double *)values.a + own + (size_t)i * len + q);
     }
     return;
   }
   for (int q = lane; q < len; q += 32) {
 #pragma unroll
     for (int i = 0; i < B; i++) {
-      double *const to = w + q / B * STRIDE<B> + i * B + q % B;
+      double *const to = w + q / B * STRIDE<B> + at_turn<B, TURNED>(i, q % B);
 
       if (values.map) *to = value<double>(values, (int)(own + (size_t)i * len + q));
       else copy_if(true, to, (const double *)values.a + own + (size_t)i * len + q);

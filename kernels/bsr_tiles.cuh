@@ -5,6 +5,7 @@
 #ifndef SYNCILU_BSR_TILES_CUH
 #define SYNCILU_BSR_TILES_CUH
 
+#include "bsr_rows.cuh"
 #include "bsr_tiles.h"
 #include "square.cuh"
 
@@ -20,10 +21,10 @@ struct PartPlace {
 template <int B>
 __device__ __forceinline__ PartPlace part_place(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p)
 {
-  const unsigned step = place.number / m.lines, tile = step / m.steps;
+  const unsigned line = place.number & (m.lines - 1), step = place.number >> (__ffs(m.lines) - 1), tile = step / m.steps;
   const unsigned at = p ? 2 * tile * m.steps + m.steps - 1 - step : step; /* the step of L counts from the first tile's on */
 
-  return {(size_t)at * (B * (m.part[p].points + 1)) * m.lines + place.number % m.lines, place.points >> SyncILUStencilBit(p, 0)};
+  return {(size_t)at * (B * (m.part[p].points + 1)) * m.lines + line, place.points >> SyncILUStencilBit(p, 0)};
 }
 
 /*
@@ -71,95 +72,123 @@ __device__ __forceinline__ V of_triangle(const V *inside, int p, int i, int j)
   return j != i ? ((j > i) == (p == 1) ? inside[i * B + j] : V(0)) : p ? V(1) : inside[i * (B + 1)];
 }
 
-/*
-   Stores the blocks of an inode in the tiles, each times a square: by(p, i, j) has its numbers for blocks of
-   W, with p = 0, and of U. own(p, i, j) has those of the diagonal block of either part. w has nl blocks of W,
-   the diagonal block, which is not used, and those of U, STRIDE numbers apart. A barrier has made all of that
-   visible to the lanes. With more than four rows tensor cores make the products (square.cuh); with fewer, a
-   lane has a row of the square. Either way successive lanes write successive numbers. Returns whether this
-   lane has stored numbers that are not finite.
-*/
-template <typename V, int B, int STRIDE, int H, typename By, typename Own>
-__device__ __forceinline__ bool store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, By by, Own own)
-{
-  constexpr int COLUMNS = H / B;
-  const int     lane    = threadIdx.x % H;
-  int           largest = 0; /* the upper half of the largest magnitude */
-  auto          keep    = [&](V &to, V y) {
-    to      = y;
-    largest = max(largest, __double2hiint(y) & 0x7fffffff);
-  };
+/* Whether numbers that are stored are all finite: of those that a lane has stored it keeps the upper half of the largest magnitude. */
+struct Largest {
+  int high = 0;
 
-  if constexpr (B > 4 && H == 32) {
-    const int    r = lane / 4, k = lane % 4;
-    const size_t next = (size_t)m.lines * B; /* from column to column */
-
-#pragma unroll
-    for (int p = 0; p < 2; p++) {
-      const SyncILUBsrTilesPart &part = m.part[p];
-      const PartPlace            at   = part_place<B>(m, place, p);
-      const V *const             from = w + (p ? nl + 1 : 0) * STRIDE + k * B + r;
-      V                         *to   = (V *)part.val + at.begin * B + r + 2 * k * next;
-      const bool                 low = r < B && k < B, high = r < B && 4 + k < B;
-      const V                    a[2] = {low ? by(p, r, k) : V(0), high ? by(p, r, 4 + k) : V(0)};
-      /* lane e knows where the block of entry e stands in w; -1: the inode has no such block */
-      const int point = (int)(part.at >> 4 * (lane & 15) & 15), stands = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
-
-      for (int e = 0; e < part.points; e++, to += B * next) {
-        const int block = __shfl_sync(FULL, stands, e);
-        V         y[2]  = {V(0), V(0)};
-
-        if (block < 0) continue;
-        add_square_product(y[0], y[1], a[0], low ? from[block] : V(0));
-        add_square_product(y[0], y[1], a[1], high ? from[block + 4 * B] : V(0));
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
-          if (r >= B || 2 * k + c >= B) continue;
-          keep(to[c * next], y[c]);
-        }
-      }
-#pragma unroll
-      for (int c = 0; c < 2; c++)
-        if (r < B && 2 * k + c < B) keep(to[c * next], own(p, r, 2 * k + c));
-    }
-  } else if (lane < COLUMNS * B) {
-    const int i = lane % B, first = lane / B;
-
-#pragma unroll
-    for (int p = 0; p < 2; p++) {
-      const SyncILUBsrTilesPart &part = m.part[p];
-      const PartPlace            at   = part_place<B>(m, place, p);
-      const unsigned             mask = at.mask;
-      const V *const             from = w + (p ? nl + 1 : 0) * STRIDE;
-      V *const                   to   = (V *)part.val + at.begin * B + i;
-      V                          a[B];
-
-#pragma unroll
-      for (int j = 0; j < B; j++) a[j] = by(p, i, j);
-      for (int q = first; q < (part.points + 1) * B; q += COLUMNS) { /* columns, as they stand in storage */
-        const int e = q / B, c = q % B, k = (int)(part.at >> 4 * e & 15);
-        V         y = V(0);
-
-        if (e < part.points) {
-          if (!(mask >> k & 1)) continue;
-          const V *const block = from + __popc(mask & ((1u << k) - 1)) * STRIDE + c;
-#pragma unroll
-          for (int j = 0; j < B; j++) y += a[j] * block[j * B];
-        } else y = own(p, i, c);
-        keep(to[(size_t)q * (m.lines * B)], y);
-      }
-    }
+  template <typename V>
+  __device__ __forceinline__ void see(V y)
+  {
+    high = max(high, __double2hiint(y) & 0x7fffffff);
   }
-  return largest >= 0x7ff00000;
+  __device__ __forceinline__ bool lost() const { return high >= 0x7ff00000; }
+};
+
+/*
+   Stores the blocks of W (p is 0) or of U of an inode in the tiles, each times a square, whose numbers are
+   by(i, j), and, if OWN, that square behind them. w has the inode's blocks of W, nl of them, its diagonal block,
+   which is not used, and those of U, STRIDE numbers apart. A barrier has made all of that visible to the lanes. A
+   lane has a row of the square; successive lanes write successive numbers.
+*/
+template <typename V, int B, int STRIDE, int H, bool OWN, typename By>
+__device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w, By by,
+                                               Largest &largest)
+{
+  constexpr int              COLUMNS = H / B;
+  const int                  lane = threadIdx.x % H, i = lane % B;
+  const SyncILUBsrTilesPart &part = m.part[p];
+  const PartPlace            at   = part_place<B>(m, place, p);
+  V *const                   to   = (V *)part.val + at.begin * B + i;
+  V                          a[B];
+
+  if (lane >= COLUMNS * B) return;
+  w += (p ? nl + 1 : 0) * STRIDE;
+#pragma unroll
+  for (int j = 0; j < B; j++) a[j] = by(i, j);
+  for (int q = lane / B; q < (part.points + OWN) * B; q += COLUMNS) { /* columns, as they stand in storage */
+    const int e = q / B, c = q % B, k = (int)(part.at >> 4 * e & 15);
+    V         y = V(0);
+
+    if (e < part.points) {
+      if (!(at.mask >> k & 1)) continue;
+      const V *const block = w + __popc(at.mask & ((1u << k) - 1)) * STRIDE + c;
+#pragma unroll
+      for (int j = 0; j < B; j++) y += a[j] * block[j * B];
+    } else y = by(i, c);
+    largest.see(y);
+    to[(size_t)q * (m.lines * B)] = y;
+  }
 }
 
-/* The same with both triangles of the diagonal block as place_inverses() leaves them; w has U'. */
+/*
+   The same by tensor cores (square.cuh), with more than four rows. Of the square a lane has in a row lane / 4,
+   columns lane % 4 and the fourth one after that, and in own, unless NULL, columns 2 (lane % 4) and the next one.
+   Where a lane can write two numbers at once, it has those of a column: the product is that of the transposes then.
+   TURNED: see at_turn().
+*/
+template <typename V, int B, int STRIDE, bool TURNED>
+__device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w,
+                                                      const V (&a)[2], const V *own, Largest &largest)
+{
+  const int                  lane = threadIdx.x % 32, r = lane / 4, k = lane % 4;
+  const SyncILUBsrTilesPart &part  = m.part[p];
+  const PartPlace            at    = part_place<B>(m, place, p);
+  const size_t               next  = (size_t)m.lines * B; /* from column to column in storage */
+  const V *const             from  = w + (p ? nl + 1 : 0) * STRIDE + at_turn<B, TURNED>(k, r);
+  V *const                   begin = (V *)part.val + at.begin * B, *to = begin + (B % 2 ? r + 2 * k * next : 2 * k + r * next);
+  const bool                 low = r < B && k < B, high = r < B && 4 + k < B, first = r < B && 2 * k < B, second = r < B && 2 * k + 1 < B;
+  /* lane e knows where the block of entry e stands in w; -1: the inode has no such block */
+  const int point = (int)(part.at >> 4 * (lane & 15) & 15), stands = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
+
+  for (int e = 0; e < part.points; e++, to += B * next) {
+    const int block = __shfl_sync(FULL, stands, e);
+
+    if (block < 0) continue;
+    const V b[2] = {low ? from[block] : V(0), high ? from[block + 4 * B] : V(0)};
+    V       y[2] = {V(0), V(0)};
+
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      if (B % 2) add_square_product(y[0], y[1], a[h], b[h]);
+      else add_square_product(y[0], y[1], b[h], a[h]);
+    }
+    if (first) largest.see(y[0]);
+    if (second) largest.see(y[1]);
+    if constexpr (B % 2 == 0) {
+      if (first) *(double2 *)to = make_double2(y[0], y[1]);
+    } else {
+      if (first) to[0] = y[0];
+      if (second) to[next] = y[1];
+    }
+  }
+  if (!own) return;
+  to = begin + (part.points * B + 2 * k) * next + r;
+#pragma unroll
+  for (int c = 0; c < 2; c++) {
+    if (!(c ? second : first)) continue;
+    largest.see(own[c]);
+    to[c * next] = own[c];
+  }
+}
+
+/* Both parts, with the triangles of the diagonal block as place_inverses() leaves them; w has U'. */
 template <typename V, int B, int STRIDE, int H>
 __device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, const V *inside)
 {
-  auto triangle = [&](int p, int i, int j) { return of_triangle<V, B>(inside, p, i, j); };
+  Largest largest;
 
-  (void)store_products<V, B, STRIDE, H>(m, place, nl, w, triangle, triangle);
+#pragma unroll
+  for (int p = 0; p < 2; p++) {
+    auto triangle = [&](int i, int j) { return of_triangle<V, B>(inside, p, i, j); };
+
+    if constexpr (B > 4 && H == 32) {
+      const int r = threadIdx.x % 32 / 4, k = threadIdx.x % 4;
+      auto      number = [&](int j) { return r < B && j < B ? triangle(r, j) : V(0); };
+      const V   a[2] = {number(k), number(4 + k)}, own[2] = {number(2 * k), number(2 * k + 1)};
+
+      store_square_products<V, B, STRIDE, false>(m, place, p, nl, w, a, own, largest);
+    } else store_products<V, B, STRIDE, H, true>(m, place, p, nl, w, triangle, largest);
+  }
 }
 
 /* Inverts the triangles in `inside`, then stores the products. Lanes whose inode is -1 go along. */

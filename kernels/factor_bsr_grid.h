@@ -15,7 +15,7 @@ extern "C" {
 #define SYNCILU_BSR_GRID_LEAST 4
 
 /* Bytes of what there is for each task. */
-#define SYNCILU_BSR_GRID_TASK 16
+#define SYNCILU_BSR_GRID_TASK 32
 
 /*
    The entries of an inode are numbered by stencil here: those of L by their points, then the diagonal, which
@@ -34,6 +34,8 @@ typedef struct {
   SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST]; /* of an inode that has all points of the stencil */
   int                   offset[SYNCILU_STRUCT_MOST];  /* from an inode to its reference inodes */
   signed char           order[SYNCILU_STRUCT_MOST];   /* their points */
+  /* where only diagonal blocks have updates: the number in storage of the block of U whose product does; -1: none */
+  signed char diagonal[SYNCILU_STRUCT_MOST];
   /* [entry of L][entry of U of the inode in that place]: the entry that their product updates; -1: none */
   signed char target[SYNCILU_STRUCT_MOST][SYNCILU_STRUCT_MOST];
 } SyncILUBsrGridTable;
@@ -46,19 +48,19 @@ typedef struct {
   SyncILUDeviceBsrTiles      tiles;
   const SyncILUBsrGridTable *table;
   int                        warps;    /* of a block */
-  int                        products; /* of a step: 1, 2, or of inodes of seven rows or more 4 */
+  int                        products; /* of a step: 2, with six rows also 4, with more 4 or 8; 0: only diagonal blocks have updates */
 } SyncILUDeviceBsrGrid;
 
 /* Bytes of shared memory for an inode of so many entries at most. */
 extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 
-/* Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. */
-extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
+/* Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. throttle: of the factorization. */
+extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 
 /*
    With whole blocks, and not with relaxation. Tiny pivots must be rejected: with shifted ones large numbers
-   cancel, and those of W_kk^-1 differ too much from the host's. order, throttle and tasks of the factorization
-   are those of inodes; val is not used.
+   cancel, and those of W_kk^-1 differ too much from the host's. tasks of the factorization are inodes;
+   order, throttle and val are not used.
 */
 extern cudaError_t SyncILUKernelFactorBsrGrid(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrGrid, cudaStream_t);
 

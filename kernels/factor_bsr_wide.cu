@@ -4,8 +4,8 @@
    factor_bsr_grid.cu the tiles of the solves are all there is of the factor, with whole blocks, and
 
      for each reference inode k of inode i:    W_ij -= W_ik (W_kk^-1 W_kj)
-     then W_ii = (W + D) (I + U'_ii):          rows of (I + U'_ii)^-1 and of W_ii^-1
-     then it stores for U:                     W_ii^-1 W_ij, and (I + U'_ii)^-1
+     then W_ii = (W + D) (I + U'_ii):          a row of W_ii^-1
+     then it stores for U:                     W_ii^-1 W_ij
        and, once others may read that, for L:  W_ii^-1 W_ik, and W_ii^-1
 
    where W_ik, W_ii and W_ij are what updates leave of the matrix (factor_bsr_grid.cu).
@@ -385,28 +385,25 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
 
   if (on) { /* rows of U first, since other inodes wait for them */
     double *const to = (double *)f.upper.val + (size_t)(tile_steps + g.steps - 1 - step) * steps[1] + place.number * D + i;
-    double        block[D][D], by[D], right[D]; /* row i of (I + U'_ii)^-1 */
+    double        block[D][D], by[D];
 
     get_block<D>(mine, nl, block);
     eliminate<D>(f.piv, block, by);
 #pragma unroll
     for (int c = 0; c < D; c++) {
-      right[c] = c == i ? 1.0 : 0.0;
+      middle[c] = c == i ? 1.0 : 0.0;
       if (c == i) d = block[c][c];
     }
 #pragma unroll
     for (int c = 1; c < D; c++) {
 #pragma unroll
-      for (int s = 0; s < c; s++) right[c] -= right[s] * block[s][c];
+      for (int s = 0; s < c; s++) middle[c] -= middle[s] * block[s][c];
     }
-#pragma unroll
-    for (int c = 0; c < D; c++) middle[c] = right[c];
     times_lower_inverse<D>(block, by, middle);
 #pragma unroll 2
     for (int b = 0; b < nu; b++) {
       if (all >> f.bit[nl + b] & 1) store_product<D>(middle, mine + (nl + 1 + b) * D * STRIDE<D>, to + b * D * next, next, largest);
     }
-    store_row<D>(right, to + nu * D * next, next, largest);
   }
   __syncwarp(); /* rows of U are stored */
   if (lane == 0) store_release(f.done + task.tile, task.step + 1);
@@ -442,7 +439,7 @@ cudaError_t launch_wide(const SyncILUDeviceBsrWide &f, int *fits, cudaStream_t s
   const int warps = warps_of<D>(f);
 
   if (fits) {
-    *fits = warps > 0;
+    *fits = warps;
     return cudaSuccess;
   }
   const unsigned grid = blocks_for(f.tasks, warps), block = 32 * warps, bytes = warps * doubles_of_task<D>(f) * (int)sizeof(double);

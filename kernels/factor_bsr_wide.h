@@ -14,7 +14,7 @@ extern "C" {
 
 /*
    Most rows of an inode. With eight, this takes 6.8 ms for 7 points, 128^3, 8.4 for a star of 13, 102^3, and
-   12.5 for a diamond of 13 on an H200, and factor_bsr_grid.cu 7.0, 7.7 and 8.4.
+   12.5 for a diamond of 13 on an H200, and factor_bsr_grid.cu 5.5, 6.2 and 7.4.
 */
 #define SYNCILU_BSR_WIDE_MOST 7
 
@@ -78,7 +78,7 @@ typedef struct {
   SyncILUDeviceStatus       *status;
 } SyncILUDeviceBsrWide;
 
-/* Whether shared memory has room for a task. */
+/* How many warps of a block shared memory has room for. */
 extern int SyncILUKernelFactorBsrWideFits(SyncILUDeviceBsrWide);
 
 /*

@@ -57,12 +57,18 @@ __device__ __forceinline__ double reciprocal(double d)
   return fma(r, fma(e, e, e), r);
 }
 
+/* The same of any d. */
+__device__ __forceinline__ double reciprocal_of_any(double d)
+{
+  const double r = reciprocal(d);
+
+  return is_normal(r) ? r : 1.0 / d;
+}
+
 /* The reciprocal of a pivot with its shift. */
 __device__ __forceinline__ double reciprocal_pivot(const SyncILUDevicePivoting &p, double pivot)
 {
-  const double d = p.type == SYNCILU_PIVOT_SHIFT ? shifted_pivot(p, pivot) : pivot, r = reciprocal(d);
-
-  return is_normal(r) ? r : 1.0 / d;
+  return reciprocal_of_any(p.type == SYNCILU_PIVOT_SHIFT ? shifted_pivot(p, pivot) : pivot);
 }
 
 /*

@@ -824,14 +824,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
 
 /* inverse(I + U') of the point that stands there, in the storage of U: its first column. */
 template <typename V, int D>
-__device__ __forceinline__ const V *upper_inverse(const SyncILUDeviceStruct &upper, int x, int y, int z)
+__device__ __forceinline__ V *upper_inverse(const SyncILUDeviceStruct &upper, int x, int y, int z)
 {
   const SyncILULines &g    = upper.g;
   const int           v    = y + g.skew * z;
   const Lane          lane = lane_at(g, v, z);
   const size_t        step = (size_t)tile_at(g, v, z) * g.steps + g.steps - 1 - (x + lane.late), lines = SyncILUStructBlocksLines(&g);
 
-  return (const V *)upper.val + ((step * (upper.points + 1) + upper.points) * D * lines + lane.number) * D;
+  return (V *)upper.val + ((step * (upper.points + 1) + upper.points) * D * lines + lane.number) * D;
 }
 
 /* Its numbers above the diagonal. */
@@ -857,6 +857,38 @@ struct UpperInverse {
     }
   }
 };
+
+/*
+   Brings inverse(I + U') of whole blocks, a point each, to its place behind the entries of U. inverse(W_ii) is an
+   upper triangle with ones on its diagonal, which is that, times a lower one, inverse(W + D).
+*/
+template <typename V, int D>
+__global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_halves_kernel(SyncILUDeviceStructBlocks q, SyncILUDeviceStruct upper)
+{
+  const Column c    = column_of<D>(q);
+  const size_t next = (size_t)SyncILUStructBlocksLines(&q.m.g) * D; /* from column to column in storage */
+  V            x[D][D];
+
+  if (c.point < 0 || c.column) return;
+  const V *const from = (const V *)q.m.val + c.number + q.m.points * block_numbers<D>(q);
+  V *const       to   = upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]);
+#pragma unroll
+  for (int j = 0; j < D; j++) {
+#pragma unroll
+    for (int i = 0; i < D; i++) x[i][j] = from[j * next + i];
+  }
+#pragma unroll
+  for (int p = D - 1; p >= 0; p--) {
+#pragma unroll
+    for (int i = 0; i < p; i++) {
+      x[i][p] /= x[p][p];
+#pragma unroll
+      for (int j = 0; j < p; j++) x[i][j] -= x[i][p] * x[p][j];
+    }
+#pragma unroll
+    for (int i = 0; i < D; i++) to[p * next + i] = i < p ? x[i][p] : V(i == p);
+  }
+}
 
 /*
    The way back, of a triangle that is no transpose: the coefficients are inverse(T) A, with inverse(T) behind
@@ -971,7 +1003,13 @@ cudaError_t back_of_size(const SyncILUDeviceStructBlocks &q, const SyncILUDevice
   if constexpr (D > 2) {
     if (q.inodes.size < D) return back_of_size<D - 1>(q, upper, crout, stream);
   }
-  if (q.whole && !q.m.down) LAUNCH((blocks_back_kernel<double, D, true>), columns_of<D>(q), stream, q, upper, (double *)crout);
+  if (q.whole && !q.m.down) {
+    const unsigned grid = blocks_for(columns_of<D>(q), SYNCILU_BLOCK);
+
+    if (grid) blocks_halves_kernel<double, D><<<grid, SYNCILU_BLOCK, 0, stream>>>(q, upper);
+    CHECK_LAUNCH();
+    LAUNCH((blocks_back_kernel<double, D, true>), columns_of<D>(q), stream, q, upper, (double *)crout);
+  }
   LAUNCH((blocks_back_kernel<double, D, false>), columns_of<D>(q), stream, q, upper, (double *)crout);
 }
 

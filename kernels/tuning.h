@@ -226,22 +226,28 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Along the lines of a grid: inodes of a level in the mean from which on they are factored by the stencil
-   with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each (below). On an H200
-   the stencil takes, of the time from lists, which also need more memory (with 7 and 13 points, and with 4
-   unknowns, of two runs, with an earlier form between):
+   Along the lines of a grid: inodes of a level in the mean from which on those of four or five rows, and of six, are
+   factored by the stencil with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each
+   (below). With more rows there are no lists. On an H200 the stencil takes, of the time from lists, which also need
+   more memory:
 
-     unknowns                    4             6             8
-     7 points, 1 update                                      0.53, 128^3
-     star of 13, 2                                           0.77, 102^3
-     diamond of 13, 3.7                                      0.77, 102^3
-     diamond of 25                             1.00, 102^3   0.98, 83^3
-     27 points, 7.5              0.85, 128^3   1.04, 102^3   1.00, 83^3
-
-   and with 440 inodes a level (8 unknowns, star of 13, 36^3) 1.1.
+     grid                  4      5      6      8
+     7 points, 10^3       0.98   0.95   0.87   0.87
+     7 points, 28^3       1.11   1.10   0.94   0.81
+     7 points, 48^3                            0.66
+     star of 13, 28^3     1.17   1.17   1.10   0.89
+     star of 13, 48^3                          0.71
+     diamond of 13, 28^3  1.30   1.15   1.11   0.93
+     diamond of 13, 56^3                       0.74
+     27 points, 10^3      1.01   0.98   1.00   1.02
+     27 points, 28^3      1.11   1.11   1.02   0.87
+     27 points, 48^3                    0.90
+     27 points, 64^3                    0.85   0.76 (60^3)
+     9 points, 300^2      1.47   1.16          0.93
 */
 #if !defined(SYNCILU_BSR_GRID_ROWS) /* tests have few */
-  #define SYNCILU_BSR_GRID_ROWS 900
+  #define SYNCILU_BSR_GRID_ROWS     900.0
+  #define SYNCILU_BSR_GRID_ROWS_SIX 300.0
 #endif
 
 /*
@@ -263,7 +269,8 @@
    they take on an H100 1.60, 1.12 and 0.83 of the time of a warp each with 440, 1,134 and 2,966 inodes a
    level; with 27 points, 7.5 updates, and 750 inodes 2.4 times as long.
 */
-#define SYNCILU_BSR_FEW 3.0
+#define SYNCILU_BSR_FEW  3.0
+#define SYNCILU_BSR_MANY 5.0 /* by the stencil a step has still more then (factor_bsr_grid.cu) */
 #if !defined(SYNCILU_BSR_FEW_ROWS) /* tests have few */
   #define SYNCILU_BSR_FEW_ROWS 2000
 #endif

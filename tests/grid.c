@@ -250,22 +250,22 @@ static PetscErrorCode TestOrigins(void)
 #define BY_LANES "by the stencil, a lane a row, into the tiles of the solves\n"
 
 /*
-   How updates of points are found: by the stencil where levels are wide, but for shifts. A lane has a row,
-   but not with eight unknowns, nor with four, six or seven and blocks of 26 neighbours, for which there is no
-   room.
+   How updates of points are found: by the stencil with seven unknowns or more and where levels are wide, but for
+   shifts. There a lane has a row, but not with eight unknowns, nor where a block has no room, or for one warp only
+   with five or more: with blocks of 26 neighbours from four unknowns on, with a level of fill from six on.
 */
 static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
 {
-  const PetscBool many   = (PetscBool)(s->box && s->points[2] > 1);
-  const PetscBool room   = (PetscBool)(s->dof < 8 && (!many || s->dof < 4 || s->dof == 5));
+  const PetscBool deep = (PetscBool)(s->points[2] > 1), fill = (PetscBool)(strstr(options, "levels") != NULL);
+  const PetscBool room   = (PetscBool)(s->dof < (!deep ? 8 : s->box ? 4 : fill ? 6 : 8));
   const double    points = s->dof == 2 ? 16.0 : s->dof <= 4 ? 8.0 : 4.0; /* of a warp */
   Shape           filled = *s;
 
   /* with a level of fill a point also waits for the next one on the line before, as in a box */
-  filled.box = (PetscBool)(s->box || strstr(options, "levels"));
+  filled.box = (PetscBool)(s->box || fill);
   if (!narrow || strstr(options, "nonzero")) return narrow;
   if (room && LevelPoints(&filled) > points * (filled.box ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL)) return BY_LANES;
-  return s->dof < 4 || LevelPoints(&filled) <= SYNCILU_BSR_GRID_ROWS ? narrow : BY_STENCIL;
+  return s->dof < 4 || LevelPoints(&filled) <= (s->dof > 6 ? 0.0 : s->dof == 6 ? SYNCILU_BSR_GRID_ROWS_SIX : SYNCILU_BSR_GRID_ROWS) ? narrow : BY_STENCIL;
 }
 
 /* Two solutions on the device, of test k, against the host's; and what they are solutions with. */
@@ -312,6 +312,10 @@ static PetscErrorCode TestPoints(void)
     {{{30, 16, 1}, 6, PETSC_TRUE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
     {{{20, 5, 4}, 7, PETSC_FALSE, PETSC_FALSE},  "-pc_syncilu_update bsr",                               "of diagonal blocks, by inverses, into the tiles of the solves\n"},
     {{{15, 5, 4}, 8, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
+    {{{15, 5, 4}, 5, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
+    {{{15, 5, 4}, 6, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
+    {{{13, 6, 5}, 6, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1 -pc_syncilu_update bsr",           "from lists, into the tiles of the solves\n"                     },
+    {{{13, 6, 5}, 8, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1 -pc_syncilu_update bsr",           "from lists, into the tiles of the solves\n"                     },
     {{{5, 3, 4}, 8, PETSC_FALSE, PETSC_FALSE},
      "-pc_factor_shift_type none -pc_syncilu_update bsr",                                                "of diagonal blocks, by inverses, into the tiles of the solves\n"}
   };

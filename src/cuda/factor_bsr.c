@@ -2,9 +2,9 @@
    Update strategy bsr: rows of one pattern together, one or several warps an inode, or a lane a row. W and U'
    go to the pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are
-   shifts, or somebody wants W and U' on the pattern: with a lane a row (kernels/factor_bsr_wide.cu), or, with
-   eight unknowns and where shared memory has no room for that, with a warp an inode
+   On a grid the stencil says which blocks meet, unless there is relaxation, there are shifts, or somebody wants
+   W and U' on the pattern: with a lane a row where levels are wide (kernels/factor_bsr_wide.cu), or, with seven
+   unknowns or more, and where shared memory has no room for that, with a warp an inode
    (kernels/factor_bsr_grid.cu).
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
@@ -162,8 +162,8 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   Plans the factorization by the stencil of a grid, unless levels are narrow, the solves have another storage,
-   or there is no room. If an inode has an entry of L at point a of the stencil, and the inode there has an
+   Plans the factorization by the stencil of a grid, unless levels are narrow for that, the solves have another
+   storage, or there is no room. If an inode has an entry of L at point a of the stencil, and the inode there has an
    entry of U at point b, then their product updates the inode's entry at a + b.
 */
 static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
@@ -172,14 +172,16 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   const SyncILUDeviceStructBlocks *part[]  = {TriangleGetStructBlocks(f->L), TriangleGetStructBlocks(f->U)};
   const int                        n       = plan->inodes->pattern.n;
   SyncILUDeviceBsrGrid             x       = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
+  const double                     least   = x.size > 6 ? 0.0 : x.size == 6 ? SYNCILU_BSR_GRID_ROWS_SIX : SYNCILU_BSR_GRID_ROWS;
   int                              updates = 0;
-  double                           products;
+  PetscBool                        beside  = PETSC_FALSE; /* other blocks than those of the diagonal have updates */
+  double                           each;
   size_t                           bytes;
   SyncILUBsrGridTable              table = {.offset = {0}};
   void                            *device, *task;
 
   PetscFunctionBegin;
-  if (!part[0] || !part[1] || plan->inode < SYNCILU_BSR_GRID_LEAST || r->order.level_rows <= SYNCILU_BSR_GRID_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!part[0] || !part[1] || x.size < SYNCILU_BSR_GRID_LEAST || r->order.level_rows <= least) PetscFunctionReturn(PETSC_SUCCESS);
   bytes = SyncILUKernelFactorBsrGridBytes(x.size, x.entries);
   while (x.warps > 1 && (size_t)x.warps * bytes > SYNCILU_SHARED_BYTES) x.warps /= 2;
   if (bytes > SYNCILU_SHARED_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,24 +194,27 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 
     table.order[before] = (signed char)k;
     for (int c = 0; c < 3; c++) table.offset[before] += p[c] * part[0]->m.g.stride[c];
-    u->block = (unsigned short)k;
+    u->block               = (unsigned short)k;
+    table.diagonal[before] = -1;
     for (int e = 0; e < x.points[1]; e++) {
       const int target = StencilSum(&part[0]->m, &part[1]->m, p, part[1]->m.point[e]); /* as a block of an inode that has all points */
 
       table.target[k][e] = (signed char)(target < x.points[0] ? target : target - x.points[0] + SYNCILU_STRUCT_MOST);
       if (target < 0) continue;
       u->word[u->count++] = (unsigned short)((x.tiles.part[1].entry >> 4 * e & 15) << 8 | (unsigned)target);
+      if (target == x.points[0]) table.diagonal[before] = (signed char)(x.tiles.part[1].entry >> 4 * e & 15);
+      else beside = PETSC_TRUE;
       updates++;
     }
   }
   /* an inode that has all points has reference inodes with all that it needs of them, unless there are holes */
   x.all      = part[0]->m.present ? ~0u : ((1u << x.points[0]) - 1) << SyncILUStencilBit(0, 0) | ((1u << x.points[1]) - 1) << SyncILUStencilBit(1, 0);
-  products   = (double)updates / (plan->inode == 4 ? 2 : 1) / x.points[0]; /* by a reference inode */
-  x.products = products <= 1.0 ? 1 : plan->inode > 6 && products > SYNCILU_BSR_FEW ? 4 : 2;
+  each       = (double)updates / x.points[0]; /* by a reference inode */
+  x.products = !beside ? 0 : x.size > 5 && each > SYNCILU_BSR_MANY ? (x.size > 6 ? 8 : 4) : x.size > 6 && each > SYNCILU_BSR_FEW ? 4 : 2;
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)n * SYNCILU_BSR_GRID_TASK, &task));
-  PlanLaunch(SyncILUKernelBsrGridTasks(n, plan->inodes->pattern.ptr, r->order.row, x, task, plan->stream));
+  PlanLaunch(SyncILUKernelBsrGridTasks(n, plan->inodes->pattern.ptr, r->order.row, r->order.throttle, x, task, plan->stream));
   x.table  = device;
   x.task   = task;
   b->grid  = x;
@@ -253,7 +258,9 @@ static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table
 
 /*
    Plans a lane for each row of the inodes: unless levels are narrow, inodes have too many rows or blocks, the
-   solves have another storage, or there is no room.
+   solves have another storage, or there is no room. Where a block has room for one warp only, and GridCreate() has
+   a kernel, that is faster: ms on an H200, 27 points with 5 unknowns, 102^3, 17.2 and here 22.1, a diamond of 13
+   with 6, 128^3, 11.9 and 12.8, a star of 13 with 7, 115^3, 9.6 and 10.4; with 4 unknowns both take the same.
 */
 static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
@@ -263,8 +270,8 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
   SyncILUDeviceBsrWide             x      = {.size = plan->inode};
   SyncILUBsrWideTable              table  = {.block = {0}};
   PetscBool                        lines;
-  int                              order[SYNCILU_STRUCT_MOST];
   double                           least;
+  int                              warps;
   void                            *device;
 
   PetscFunctionBegin;
@@ -277,9 +284,10 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
   StencilCut(&x.g);
   lines = StencilEntries(&x.lower, &x.upper, x.size * SyncILUBsrWideStride(x.size), x.bit, x.margin, table.block);
   least = WideUpdates(&x, &table) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
-  if (!lines || r->order.level_rows <= least * (1 << size) || !SyncILUKernelFactorBsrWideFits(x)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < x.lower.points; k++) order[k] = x.lower.at[k];
-  if (!StencilBeside(&x.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lines || r->order.level_rows <= least * (1 << size)) PetscFunctionReturn(PETSC_SUCCESS);
+  warps = SyncILUKernelFactorBsrWideFits(x);
+  if (!warps || (warps == 1 && x.size > SYNCILU_BSR_GRID_LEAST)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!StencilBeside(&x.g, x.lower.points, x.lower.point, x.lower.at, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
   PlanCall(StencilTasks(plan, &f->memory, &x.g, &x.task, &x.tasks, &x.done));
@@ -347,6 +355,15 @@ static PetscErrorCode Lists(Factorization *f, Bsr *b, PetscBool shifted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What was not planned after all leaves nothing behind. */
+static PetscErrorCode Forget(Factorization *f, int mark)
+{
+  PetscFunctionBegin;
+  f->plan->unfit[0] = 0;
+  PetscCall(PlanRelease(f->plan, &f->memory, mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
 {
   Plan       *plan = f->plan, *inodes;
@@ -385,10 +402,10 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
     const int mark = f->memory.n;
 
     PetscCall(WideCreate(f, r, b));
-    for (int more = 1; more >= 0 && !b->wide.task && !b->grid.task; more--) { /* what was not planned leaves nothing behind */
-      plan->unfit[0] = 0;
-      PetscCall(PlanRelease(plan, &f->memory, mark));
-      if (more) PetscCall(GridCreate(f, r, b));
+    if (!b->wide.task) {
+      PetscCall(Forget(f, mark));
+      PetscCall(GridCreate(f, r, b));
+      if (!b->grid.task) PetscCall(Forget(f, mark));
     }
   }
   if (!ByStencil(f, b->type)) {

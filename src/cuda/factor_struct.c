@@ -212,7 +212,7 @@ static PetscErrorCode Wide(Factorization *f)
   Struct                 *all  = (Struct *)f->data;
   SyncILUDeviceStructWide x    = {.lower = all->f.lower, .upper = all->f.upper};
   SyncILUStructTable     *table, *device;
-  int                     order[SYNCILU_STRUCT_MOST];
+  const signed char      *order;
   PetscBool               lines, fits;
 
   PetscFunctionBegin;
@@ -220,8 +220,8 @@ static PetscErrorCode Wide(Factorization *f)
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(*table), &device));
   PetscCall(PetscCalloc1(1, &table));
   lines = StencilEntries(&x.lower, &x.upper, SYNCILU_STRUCT_STRIDE, x.bit, x.margin, table->entry);
-  for (int k = 0; k < x.lower.points; k++) order[k] = x.lower.at[x.lower.entries - x.lower.points + k];
-  fits = (PetscBool)(lines && StencilBeside(&x.lower.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table->needs, table->place));
+  order = x.lower.at + x.lower.entries - x.lower.points; /* padding comes first */
+  fits  = (PetscBool)(lines && StencilBeside(&x.lower.g, x.lower.points, x.lower.point, order, x.tile, &x.tiles, table->needs, table->place));
   if (fits) {
     WideUpdates(&x, table);
     PetscCall(DeviceUpload(plan->stream, device, table, sizeof(*table)));

@@ -870,12 +870,12 @@ PetscErrorCode StencilTasks(Plan *plan, DeviceMemory *memory, const SyncILULines
    of each must be done, beyond the row's own step; and, unless place is NULL, where they stand there. False:
    there are too many.
 */
-PetscBool StencilBeside(const SyncILULines *g, int points, const signed char point[][3], const int order[], SyncILUStructTile tiles[], int *count,
+PetscBool StencilBeside(const SyncILULines *g, int points, const signed char point[][3], const signed char order[], SyncILUStructTile tiles[], int *count,
                         int needs[][SYNCILU_STRUCT_BESIDE], SyncILUStructPlace place[][32])
 {
   *count = 0;
   for (int k = 0; k < points; k++) {
-    const signed char *p        = point[order[k]];
+    const signed char *p        = point[(int)order[k]];
     const int          beside[] = {p[1] + g->skew * p[2], p[2]};
 
     for (int j = 0; j < SYNCILU_STRUCT_BESIDE; j++) needs[k][j] = -g->steps;
