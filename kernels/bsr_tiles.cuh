@@ -72,7 +72,7 @@ __device__ __forceinline__ V of_triangle(const V *inside, int p, int i, int j)
   return j != i ? ((j > i) == (p == 1) ? inside[i * B + j] : V(0)) : p ? V(1) : inside[i * (B + 1)];
 }
 
-/* Whether numbers that are stored are all finite: of those that a lane has stored it keeps the upper half of the largest magnitude. */
+/* Of the numbers that a lane has stored, the upper half of the largest magnitude: whether one is not finite. */
 struct Largest {
   int high = 0;
 

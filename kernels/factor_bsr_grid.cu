@@ -194,8 +194,8 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
 }
 
 /*
-   Asks at the same time for all that an inode waits for, and looks whether its reference inode is whole. Returns
-   where that stands in the tiles.
+   Asks at the same time for all that an inode waits for, and looks whether the lane's reference inode has stored
+   its blocks of U. Returns where that stands in the tiles.
 */
 template <int B>
 __device__ __forceinline__ SyncILUStructBlocksPlace first_look(const double *pivot, int ancestor, const SyncILUStructBlocksPlace *place, const double *flag,
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
       if (c + 1 < B) x[1] = from[1];
     }
   };
-  /* which updates of which reference inode come next, and how many of these are whole */
+  /* which updates of which reference inode come next, and how many of these have stored their blocks of U */
   int  s = 0, pass = 0, ready = 0;
   auto ask = [&](Step<MORE, K> &a) {
     a.place = -1;
@@ -338,7 +338,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
 
       ready = __popc(there & ((rest & (0u - rest)) - 1));
       if (s == ready && waits) waits = !is_set(load_acquire(flag));
-      __syncwarp(); /* inodes that are ready are whole for all lanes */
+      __syncwarp(); /* blocks of U of inodes that are ready are there for all lanes */
     }
     const Updates      &us    = room.updates[s];
     const int           count = us.count;

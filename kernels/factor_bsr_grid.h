@@ -48,13 +48,16 @@ typedef struct {
   SyncILUDeviceBsrTiles      tiles;
   const SyncILUBsrGridTable *table;
   int                        warps;    /* of a block */
-  int                        products; /* of a step: 2, with six rows also 4, with more 4 or 8; 0: only diagonal blocks have updates */
+  int                        products; /* of a step: 2, with six rows or more also 4, then 8; 0: only diagonals have updates */
 } SyncILUDeviceBsrGrid;
 
 /* Bytes of shared memory for an inode of so many entries at most. */
 extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 
-/* Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. throttle: of the factorization. */
+/*
+   Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. throttle: of the
+   factorization.
+*/
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 
 /*

@@ -246,7 +246,7 @@
      9 points, 300^2      1.47   1.16          0.93
 */
 #if !defined(SYNCILU_BSR_GRID_ROWS) /* tests have few */
-  #define SYNCILU_BSR_GRID_ROWS     900.0
+  #define SYNCILU_BSR_GRID_ROWS     840.0 /* no more than lanes want, whose place this takes where they have no room */
   #define SYNCILU_BSR_GRID_ROWS_SIX 300.0
 #endif
 
@@ -255,7 +255,10 @@
    only diagonal blocks have updates, for which the other kernels need less. On an H200, with that kernel and
    without, in ms: 27 points with 2 unknowns, 100^3, 90 warps a level, 3.8 and 3.7; star of 13 with 2, 100^3,
    210 warps, 1.67 and 1.63; diamond of 25 with 2, 160^3, 267 warps, 7.8 and 14.9; 7 points with 2, 100^3, 210
-   warps, 1.9 and 1.1, with 4, 80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1.
+   warps, 1.9 and 1.1, with 4, 80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1. Where a block
+   has room for one warp only, that kernel takes longer than factor_bsr_grid.cu: a diamond of 25 with 4, 128^3, 15.0
+   and 14.1, 27 points with 5, 102^3, 22.1 and 17.2, a diamond of 13 with 6, 128^3, 12.8 and 11.9, a star of 13 with
+   7, 115^3, 10.4 and 9.6.
 */
 #if !defined(SYNCILU_BSR_WIDE_WARPS) /* tests have few */
   #define SYNCILU_BSR_WIDE_WARPS          210.0

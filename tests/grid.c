@@ -314,7 +314,7 @@ static PetscErrorCode TestPoints(void)
     {{{15, 5, 4}, 8, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
     {{{15, 5, 4}, 5, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
     {{{15, 5, 4}, 6, PETSC_TRUE, PETSC_FALSE},   "-pc_syncilu_update bsr",                               "from lists, into the tiles of the solves\n"                     },
-    {{{13, 6, 5}, 6, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1 -pc_syncilu_update bsr",           "from lists, into the tiles of the solves\n"                     },
+    {{{13, 6, 5}, 6, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1 -pc_syncilu_update bsr",           "searched for\n"                                                 },
     {{{13, 6, 5}, 8, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1 -pc_syncilu_update bsr",           "from lists, into the tiles of the solves\n"                     },
     {{{5, 3, 4}, 8, PETSC_FALSE, PETSC_FALSE},
      "-pc_factor_shift_type none -pc_syncilu_update bsr",                                                "of diagonal blocks, by inverses, into the tiles of the solves\n"}
@@ -470,7 +470,9 @@ static PetscErrorCode TestPointsShifts(void)
 {
   const Shape shapes[] = {
     {{12, 11, 3}, 4, PETSC_FALSE, PETSC_FALSE},
-    {{30, 16, 1}, 5, PETSC_TRUE,  PETSC_FALSE}
+    {{30, 16, 1}, 5, PETSC_TRUE,  PETSC_FALSE},
+    {{30, 16, 1}, 7, PETSC_FALSE, PETSC_FALSE},
+    {{30, 16, 1}, 8, PETSC_TRUE,  PETSC_FALSE}
   };
   const MatFactorShiftType types[] = {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_NONE, MAT_SHIFT_INBLOCKS, MAT_SHIFT_NONE};
   const char *const        lists   = "from lists, into the tiles of the solves\n";
@@ -530,57 +532,64 @@ static PetscErrorCode TestPointsShifts(void)
 }
 
 /*
-   A point whose W and U' are finite, but whose inverse of I + U' is not. By the stencil other points read
-   that inverse, so the last row of the point is said to have failed. With other values there is a factor
-   again.
+   A point whose W and U' are finite, but not W_ii^-1. By the stencil other points read products with that, so the
+   last row of the point is said to have failed. With other values there is a factor again.
 */
 static PetscErrorCode TestPointsRange(void)
 {
-  const Shape s = {
-    {12, 11, 3},
-    5, PETSC_FALSE, PETSC_FALSE
+  const Shape shapes[] = {
+    {{12, 11, 3}, 5, PETSC_FALSE, PETSC_FALSE},
+    {{12, 11, 3}, 8, PETSC_FALSE, PETSC_FALSE},
+    {{12, 5, 3},  8, PETSC_TRUE,  PETSC_FALSE}
   };
-  const PetscInt    points = s.points[0] * s.points[1] * s.points[2];
-  DM                da;
-  Mat               A;
-  PC                pc;
-  PCFailedReason    reason;
-  SyncILUStatistics statistics;
-  char             *text;
+  char *text;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(20000, &text));
-  PetscCall(Create(PETSC_COMM_SELF, &s, &da, &A));
-  PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
-  PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_STRUCT));
-  PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_BSR));
-  PetscCall(PCSetUp(pc));
-  PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, 20000));
-  if (strstr(text, BY_STENCIL)) {
-    for (PetscInt j = 0; j < 5; j++) { /* the first point; others have nothing in its columns */
-      for (PetscInt i = 0; i < 5; i++) PetscCall(MatSetValue(A, i, j, i == j ? 1.0 : j == i + 1 ? 1e120 : 0.0, INSERT_VALUES));
-      for (int c = 0; c < 3; c++) {
-        const PetscInt other = c == 0 ? 1 : c == 1 ? s.points[0] : s.points[0] * s.points[1];
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(shapes); k++) {
+    const Shape      *s   = &shapes[k];
+    const PetscInt    dof = s->dof;
+    DM                da;
+    Mat               A;
+    PC                pc;
+    PCFailedReason    reason;
+    SyncILUStatistics statistics;
+    PetscBool         stencil;
 
-        for (PetscInt i = 0; i < 5 && other < points; i++) PetscCall(MatSetValue(A, 5 * other + i, j, 0.0, INSERT_VALUES));
+    PetscCall(Create(PETSC_COMM_SELF, s, &da, &A));
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+    PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_STRUCT));
+    PetscCall(PCSyncILUSetUpdate(pc, SYNCILU_UPDATE_BSR));
+    PetscCall(PCSetUp(pc));
+    PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, 20000));
+    stencil = (PetscBool)(strstr(text, BY_STENCIL) || strstr(text, BY_LANES));
+    CHECK(stencil || dof < 8, "%zu: not by the stencil:\n%s", k, text);
+    if (stencil) {
+      for (int to = 0; to < 8; to++) { /* the first point; those beside it have nothing in its columns */
+        const PetscInt other = (to & 1) + s->points[0] * ((to >> 1 & 1) + s->points[1] * (to >> 2));
+
+        if (!s->box && to & (to - 1)) continue;
+        for (PetscInt j = 0; j < dof; j++)
+          for (PetscInt i = 0; i < dof; i++)
+            PetscCall(MatSetValue(A, dof * other + i, j, to || i > j || j > i + 1 ? 0.0 : i == j ? 1.0 : 1e120, INSERT_VALUES));
       }
+      PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCGetFailedReason(pc, &reason));
+      PetscCall(PCSyncILUGetStatistics(pc, &statistics));
+      CHECK(reason && statistics.failed_row == dof - 1, "%zu: reason %d, row %" PetscInt_FMT " where the inverse of the first point is too large", k,
+            (int)reason, statistics.failed_row);
+      PetscCall(Fill(A));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCGetFailedReason(pc, &reason));
+      CHECK(!reason, "%zu: reason %d for a matrix that has a factor", k, (int)reason);
     }
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(PCSetUp(pc));
-    PetscCall(PCGetFailedReason(pc, &reason));
-    PetscCall(PCSyncILUGetStatistics(pc, &statistics));
-    CHECK(reason && statistics.failed_row == 4, "reason %d, row %" PetscInt_FMT " where the inverse of the first point is too large", (int)reason,
-          statistics.failed_row);
-    PetscCall(Fill(A));
-    PetscCall(PCSetUp(pc));
-    PetscCall(PCGetFailedReason(pc, &reason));
-    CHECK(!reason, "reason %d for a matrix that has a factor", (int)reason);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
   }
   PetscCall(PetscFree(text));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,10 +2,10 @@
    Update strategy bsr: rows of one pattern together, one or several warps an inode, or a lane a row. W and U'
    go to the pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   On a grid the stencil says which blocks meet, unless there is relaxation, there are shifts, or somebody wants
-   W and U' on the pattern: with a lane a row where levels are wide (kernels/factor_bsr_wide.cu), or, with seven
-   unknowns or more, and where shared memory has no room for that, with a warp an inode
-   (kernels/factor_bsr_grid.cu).
+   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are shifts, or
+   somebody wants W and U' on the pattern: with a lane a row, up to seven (kernels/factor_bsr_wide.cu), or, where
+   shared memory has too little room for that, with a warp an inode (kernels/factor_bsr_grid.cu). Inodes of seven
+   and eight rows have the latter also where levels are narrow.
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
@@ -258,9 +258,7 @@ static int WideUpdates(SyncILUDeviceBsrWide *x, const SyncILUBsrWideTable *table
 
 /*
    Plans a lane for each row of the inodes: unless levels are narrow, inodes have too many rows or blocks, the
-   solves have another storage, or there is no room. Where a block has room for one warp only, and GridCreate() has
-   a kernel, that is faster: ms on an H200, 27 points with 5 unknowns, 102^3, 17.2 and here 22.1, a diamond of 13
-   with 6, 128^3, 11.9 and 12.8, a star of 13 with 7, 115^3, 9.6 and 10.4; with 4 unknowns both take the same.
+   solves have another storage, or there is no room.
 */
 static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
@@ -286,7 +284,7 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
   least = WideUpdates(&x, &table) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
   if (!lines || r->order.level_rows <= least * (1 << size)) PetscFunctionReturn(PETSC_SUCCESS);
   warps = SyncILUKernelFactorBsrWideFits(x);
-  if (!warps || (warps == 1 && x.size > SYNCILU_BSR_GRID_LEAST)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!warps || (warps == 1 && x.size >= SYNCILU_BSR_GRID_LEAST)) PetscFunctionReturn(PETSC_SUCCESS); /* a warp an inode is faster then */
   if (!StencilBeside(&x.g, x.lower.points, x.lower.point, x.lower.at, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
