@@ -430,16 +430,17 @@ int warps_of(const SyncILUDeviceBsrWide &f)
   return warps;
 }
 
+/* With `most` given, how many warps a block would have, instead. */
 template <int D>
-cudaError_t launch_wide(const SyncILUDeviceBsrWide &f, int *fits, cudaStream_t stream)
+cudaError_t launch_wide(const SyncILUDeviceBsrWide &f, int *most, cudaStream_t stream)
 {
   if constexpr (D > 2) {
-    if (f.size < D) return launch_wide<D - 1>(f, fits, stream);
+    if (f.size < D) return launch_wide<D - 1>(f, most, stream);
   }
   const int warps = warps_of<D>(f);
 
-  if (fits) {
-    *fits = warps;
+  if (most) {
+    *most = warps;
     return cudaSuccess;
   }
   const unsigned grid = blocks_for(f.tasks, warps), block = 32 * warps, bytes = warps * doubles_of_task<D>(f) * (int)sizeof(double);
@@ -451,12 +452,12 @@ cudaError_t launch_wide(const SyncILUDeviceBsrWide &f, int *fits, cudaStream_t s
 
 } // namespace
 
-int SyncILUKernelFactorBsrWideFits(SyncILUDeviceBsrWide f)
+int SyncILUKernelFactorBsrWideWarps(SyncILUDeviceBsrWide f)
 {
-  int fits = 0;
+  int warps = 0;
 
-  (void)launch_wide<SYNCILU_BSR_WIDE_MOST>(f, &fits, nullptr);
-  return fits;
+  (void)launch_wide<SYNCILU_BSR_WIDE_MOST>(f, &warps, nullptr);
+  return warps;
 }
 
 cudaError_t SyncILUKernelFactorBsrWide(SyncILUValueType type, SyncILUDeviceBsrWide f, cudaStream_t stream)

@@ -79,7 +79,7 @@ typedef struct {
 } SyncILUDeviceBsrWide;
 
 /* How many warps of a block shared memory has room for. */
-extern int SyncILUKernelFactorBsrWideFits(SyncILUDeviceBsrWide);
+extern int SyncILUKernelFactorBsrWideWarps(SyncILUDeviceBsrWide);
 
 /*
    Fills the storage of both triangles, with whole blocks, without relaxation, and with pivots that are

@@ -245,7 +245,7 @@
      27 points, 64^3                    0.85   0.76 (60^3)
      9 points, 300^2      1.47   1.16          0.93
 */
-#if !defined(SYNCILU_BSR_GRID_ROWS) /* tests have few */
+#if !defined(SYNCILU_BSR_GRID_ROWS)       /* tests have few */
   #define SYNCILU_BSR_GRID_ROWS     840.0 /* no more than lanes want, whose place this takes where they have no room */
   #define SYNCILU_BSR_GRID_ROWS_SIX 300.0
 #endif
@@ -273,7 +273,7 @@
    level; with 27 points, 7.5 updates, and 750 inodes 2.4 times as long.
 */
 #define SYNCILU_BSR_FEW  3.0
-#define SYNCILU_BSR_MANY 5.0 /* by the stencil a step has still more then (factor_bsr_grid.cu) */
+#define SYNCILU_BSR_MANY 5.0       /* by the stencil a step has still more then (factor_bsr_grid.cu) */
 #if !defined(SYNCILU_BSR_FEW_ROWS) /* tests have few */
   #define SYNCILU_BSR_FEW_ROWS 2000
 #endif

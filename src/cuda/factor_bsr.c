@@ -283,7 +283,7 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
   lines = StencilEntries(&x.lower, &x.upper, x.size * SyncILUBsrWideStride(x.size), x.bit, x.margin, table.block);
   least = WideUpdates(&x, &table) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
   if (!lines || r->order.level_rows <= least * (1 << size)) PetscFunctionReturn(PETSC_SUCCESS);
-  warps = SyncILUKernelFactorBsrWideFits(x);
+  warps = SyncILUKernelFactorBsrWideWarps(x);
   if (!warps || (warps == 1 && x.size >= SYNCILU_BSR_GRID_LEAST)) PetscFunctionReturn(PETSC_SUCCESS); /* a warp an inode is faster then */
   if (!StencilBeside(&x.g, x.lower.points, x.lower.point, x.lower.at, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));

@@ -40,10 +40,10 @@ PETSC_INTERN int            StencilSum(const SyncILUDeviceStruct *, const SyncIL
 PETSC_INTERN PetscBool      StencilEntries(const SyncILUDeviceStruct *, const SyncILUDeviceStruct *, int, unsigned char[], int[3][2], int[32]);
 PETSC_INTERN void           StencilPlaces(int, const int[], int, int[], int[]);
 PETSC_INTERN PetscErrorCode StencilTasks(Plan *, DeviceMemory *, const SyncILULines *, const void **, int *, int **);
-PETSC_INTERN PetscBool StencilBeside(const SyncILULines *, int, const signed char[][3], const signed char[], SyncILUStructTile[], int *, int[][SYNCILU_STRUCT_BESIDE],
-                                     SyncILUStructPlace[][32]);
-PETSC_INTERN double    StencilTime(const Stencil *);
-PETSC_INTERN double    StencilLanes(const Stencil *);
+PETSC_INTERN PetscBool      StencilBeside(const SyncILULines *, int, const signed char[][3], const signed char[], SyncILUStructTile[], int *,
+                                          int[][SYNCILU_STRUCT_BESIDE], SyncILUStructPlace[][32]);
+PETSC_INTERN double         StencilTime(const Stencil *);
+PETSC_INTERN double         StencilLanes(const Stencil *);
 PETSC_INTERN PetscErrorCode StencilView(const Stencil *, PetscViewer);
 PETSC_INTERN int            StencilBefore(const SyncILULines *, const signed char *);
 
