@@ -15,8 +15,9 @@ template <int B>
 constexpr int STRIDE = B *B + (B % 2 ? 0 : B);
 
 /*
-   Where row i and column j of a block stand. With eight rows, four lanes that ask for the same column of four rows
-   meet in two banks, unless blocks are TURNED: then every other pair of rows has its halves the other way around.
+   Where the number in row i and column j stands in a block. Of eight rows every other one begins in the same
+   bank of shared memory, so that lanes that read a column of four rows have to take turns. In TURNED blocks
+   they need not: there the halves of rows 2, 3, 6 and 7 have changed places.
 */
 template <int B, bool TURNED>
 __device__ __forceinline__ int at_turn(int i, int j)

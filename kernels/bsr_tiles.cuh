@@ -86,9 +86,9 @@ struct Largest {
 
 /*
    Stores the blocks of W (p is 0) or of U of an inode in the tiles, each times a square, whose numbers are
-   by(i, j), and, if OWN, that square behind them. w has the inode's blocks of W, nl of them, its diagonal block,
-   which is not used, and those of U, STRIDE numbers apart. A barrier has made all of that visible to the lanes. A
-   lane has a row of the square; successive lanes write successive numbers.
+   by(i, j), and, if OWN, that square behind them. w has the inode's blocks of W, nl of them, its diagonal
+   block, which is not used, and those of U, STRIDE numbers apart. A barrier has made all of that visible to
+   the lanes. A lane has a row of the square; successive lanes write successive numbers.
 */
 template <typename V, int B, int STRIDE, int H, bool OWN, typename By>
 __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w, By by,
@@ -121,10 +121,10 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
 }
 
 /*
-   The same by tensor cores (square.cuh), with more than four rows. Of the square a lane has in a row lane / 4,
-   columns lane % 4 and the fourth one after that, and in own, unless NULL, columns 2 (lane % 4) and the next one.
-   Where a lane can write two numbers at once, it has those of a column: the product is that of the transposes then.
-   TURNED: see at_turn().
+   The same by tensor cores (square.cuh), with more than four rows. Of row lane / 4 of the square a lane has
+   in a the columns lane % 4 and 4 + lane % 4, and in own, unless that is NULL, 2 (lane % 4) and the next one;
+   own is what is stored behind the products. With an even number of rows the products of the transposes are
+   made: then a lane has two neighbours of a column, and writes them at once. TURNED: see at_turn().
 */
 template <typename V, int B, int STRIDE, bool TURNED>
 __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w,

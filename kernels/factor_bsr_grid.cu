@@ -1,24 +1,24 @@
 /*
-   Update strategy bsr where the solves go along the lines of a grid and levels are wide. The bandwidth of
-   memory decides then, and most reference inodes are done long before they are asked for. So the factor is
-   stored in the tiles of the solves alone, with whole blocks. What an inode needs of others it takes from
-   there: they have W_kk^-1 W_kj, so that
+   Update strategy bsr where the solves go along the lines of a grid. Where levels are wide the bandwidth of
+   memory decides, and most reference inodes are done long before they are asked for. So the factor is stored
+   in the tiles of the solves alone, with whole blocks. What an inode needs of others it takes from there:
+   they have W_kk^-1 W_kj, so that
 
      for each reference inode k of inode i:    W_ij -= W_ik (W_kk^-1 W_kj)
      then W_ii = (W + D) (I + U'_ii):          W_ii^-1
      then it stores for U:                     W_ii^-1 W_ij
        and, once others may read that, for L:  W_ii^-1 W_ik, and W_ii^-1
 
-   W_ik, W_ii and W_ij are what updates leave of the matrix: of A = (W + D) (I + U') they have W_ik (I + U'_kk)^-1
-   as W, and W_ii^-1 W_ij is (I + U'_ii)^-1 U'_ij.
+   W_ik, W_ii and W_ij are what updates leave of the matrix. Where A = (W + D) (I + U'), the entry of W is
+   W_ik (I + U'_kk)^-1, and W_ii^-1 W_ij is (I + U'_ii)^-1 U'_ij.
 
    The stencil says which blocks meet, with the points that both inodes have: there are no lists. A warp has
    an inode. Its rows are in shared memory, block by block. Tensor cores make all products of the updates
    (square.cuh); with four rows one product makes two updates, if there are any beside the diagonal.
 
-   The first pivot of an inode announces its blocks of U: it is released when these are stored, and who needs the
-   inode acquires it. Reference inodes are taken in the order of their levels, so that only those of the level just
-   before are waited for, and results do not depend on the time.
+   The first pivot of an inode announces its blocks of U: it is released when these are stored, and who needs
+   the inode acquires it. Reference inodes are taken in the order of their levels, so that only those of the
+   level just before are waited for, and results do not depend on the time.
 
    Progress is as syncfree.cuh says: all that an inode waits for belongs to lower tickets.
 */
@@ -79,9 +79,9 @@ struct Room {
 };
 
 /*
-   Inverts a diagonal block by Gauss and Jordan, in place: step p divides row p by its pivot, takes it from all
-   others, and leaves a column of the inverse where column p was. A lane has of the block what it has of a product's
-   result (square.cuh). Returns the pivot of the row whose number is the lane's.
+   Inverts a diagonal block by Gauss and Jordan, in place: step p divides row p by its pivot, takes it from
+   all others, and leaves a column of the inverse where column p was. A lane has of the block what it has of a
+   product's result (square.cuh). Returns the pivot of the row whose number is the lane's.
 */
 template <int B>
 __device__ __forceinline__ double invert_diagonal(double (&x)[2])
@@ -113,10 +113,10 @@ __device__ __forceinline__ double invert_diagonal(double (&x)[2])
 
 /*
    For an inode of which something that is stored is not finite. Finds the first row with a u' = u / d that is
-   not finite though u is: the host stores u, and would go on. The lanes look at different columns. All rows are
-   eliminated in place, as the host does it. If all numbers were finite before, and all of U' are, then an inverse
-   or a product with it is too large. The host has no inverses; here lost becomes the last row. w has nl blocks of L,
-   the diagonal block, and blocks of U: `blocks` in all.
+   not finite though u is: the host stores u, and would go on. The lanes look at different columns. All rows
+   are eliminated in place, as the host does it. If all numbers were finite before, and all of U' are, then an
+   inverse or a product with it is too large. The host has no inverses; here lost becomes the last row. w has
+   nl blocks of L, the diagonal block, and blocks of U: `blocks` in all.
 */
 template <int B>
 __device__ __forceinline__ void find_lost(double *w, int nl, int blocks, int &lost)
@@ -194,8 +194,8 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
 }
 
 /*
-   Asks at the same time for all that an inode waits for, and looks whether the lane's reference inode has stored
-   its blocks of U. Returns where that stands in the tiles.
+   Asks at the same time for all that an inode waits for, and looks whether the lane's reference inode has
+   stored its blocks of U. Returns where that stands in the tiles.
 */
 template <int B>
 __device__ __forceinline__ SyncILUStructBlocksPlace first_look(const double *pivot, int ancestor, const SyncILUStructBlocksPlace *place, const double *flag,
@@ -223,8 +223,8 @@ struct Step {
 };
 
 /*
-   A step has as many products as suit a reference inode's updates, and DEPTH - 1 steps are asked for ahead: their
-   factors take a thousand cycles to come, most of them from beyond the second-level cache. BLOCKS, of a
+   A step has as many products as suit a reference inode's updates, and DEPTH - 1 steps are asked for ahead:
+   their factors take a thousand cycles to come, most of them from beyond the second-level cache. BLOCKS, of a
    multiprocessor at least, decides on registers. ms with MORE, DEPTH and BLOCKS on an H200:
 
      unknowns, stencil          2, 2, 7   2, 3, 5   4, 2, 5   4, 3, 4   8, 2, 3
@@ -239,9 +239,9 @@ struct Step {
      8, diamond of 25, 83^3                                     13.4      10.7
      8, 27 points, 83^3                                         14.3      12.6
 
-   Polls that acquire take 0.92 to 0.98 of the time of relaxed ones with a fence after them; pauses between polls
-   make no difference. To ask for the first factors before the rows have come takes 0.94 to 0.98 of the time with
-   8 and 4 unknowns, and 1.02 to 1.06 with 6.
+   Polls that acquire take 0.92 to 0.98 of the time of relaxed ones with a fence after them; pauses between
+   polls make no difference. To ask for the first factors before the rows have come takes 0.94 to 0.98 of the
+   time with 8 and 4 unknowns, and 1.02 to 1.06 with 6.
 */
 template <int B, int MORE, int DEPTH, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m)
@@ -432,14 +432,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
 }
 
 /*
-   Where only diagonal blocks have updates, one by each reference inode: a product's result is the diagonal block,
-   which stays in registers. MANY products are asked for at once.
+   Where only diagonal blocks have updates, one by each reference inode: a product's result is the diagonal
+   block, which stays in registers. MANY products are asked for at once.
 
-   7 points with 8 unknowns, 128^3, take 5.5 ms on an H200. 17 blocks a point go through the second-level cache, and
-   the way between its halves is busy for 0.86 of the time. With 40 warps a multiprocessor, which leaves 48 registers
-   a thread, it takes 6.0, with 24 6.4. Where a warp has two inodes one after the other along a line, or a block four
-   of them, and one block of each point stays there, it takes 7.7: what is stored side by side then comes at
-   different times.
+   7 points with 8 unknowns, 128^3, take 5.5 ms on an H200. 17 blocks a point go through the second-level
+   cache, and the way between its halves is busy for 0.86 of the time. With 40 warps a multiprocessor, which
+   leaves 48 registers a thread, it takes 6.0 ms, with 24 warps 6.4. Two other forms take 7.7 ms: a warp that
+   takes two inodes of a line one after the other and keeps the block between them, and thread blocks that do
+   so with four. What stands side by side in storage is then written at different times.
 */
 template <int B>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m)

@@ -34,7 +34,7 @@ typedef struct {
   SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST]; /* of an inode that has all points of the stencil */
   int                   offset[SYNCILU_STRUCT_MOST];  /* from an inode to its reference inodes */
   signed char           order[SYNCILU_STRUCT_MOST];   /* their points */
-  /* where only diagonal blocks have updates: the number in storage of the block of U whose product does; -1: none */
+  /* where only diagonal blocks have updates: the block of U that makes it, by its number in storage; -1: none */
   signed char diagonal[SYNCILU_STRUCT_MOST];
   /* [entry of L][entry of U of the inode in that place]: the entry that their product updates; -1: none */
   signed char target[SYNCILU_STRUCT_MOST][SYNCILU_STRUCT_MOST];
@@ -47,16 +47,17 @@ typedef struct {
   const void                *task;
   SyncILUDeviceBsrTiles      tiles;
   const SyncILUBsrGridTable *table;
-  int                        warps;    /* of a block */
-  int                        products; /* of a step: 2, with six rows or more also 4, then 8; 0: only diagonals have updates */
+  int                        warps; /* of a block */
+  /* of a step: 2, 4 (six rows or more) or 8 (seven or more); 0: only diagonal blocks have updates */
+  int products;
 } SyncILUDeviceBsrGrid;
 
 /* Bytes of shared memory for an inode of so many entries at most. */
 extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 
 /*
-   Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. throttle: of the
-   factorization.
+   Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. throttle:
+   of the factorization.
 */
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 

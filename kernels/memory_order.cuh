@@ -5,7 +5,7 @@
    Values that are their own flag need no order among themselves: whoever sees the value has all that was
    published. So they are stored and polled relaxed, at the scope of the device, where a hop takes half of
    what release and acquire cost (250 against 480 ns on an H200). The few counters that announce other memory
-   are released and acquired, and so is the first pivot of an inode where it announces the inode's blocks of U.
+   are released and acquired, and so is the first pivot of an inode where it announces blocks of U.
 */
 #ifndef SYNCILU_MEMORY_ORDER_CUH
 #define SYNCILU_MEMORY_ORDER_CUH

@@ -859,8 +859,9 @@ struct UpperInverse {
 };
 
 /*
-   Brings inverse(I + U') of whole blocks, a point each, to its place behind the entries of U. inverse(W_ii) is an
-   upper triangle with ones on its diagonal, which is that, times a lower one, inverse(W + D).
+   Brings inverse(I + U') of whole blocks to its place behind the entries of U; a thread has a point.
+   inverse(W_ii) is an upper triangle with ones on its diagonal, inverse(I + U'), times a lower one,
+   inverse(W + D).
 */
 template <typename V, int D>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_halves_kernel(SyncILUDeviceStructBlocks q, SyncILUDeviceStruct upper)

@@ -27,9 +27,9 @@ extern "C" {
      L has   inverse(W_ii) W_ik (I + U'_kk) and inverse(W_ii) in place of inverse(W + D) W_ik and inverse(W + D);
      U has   its entries as ever, and nothing behind them: its solve takes the identity in place of inverse(I + U').
 
-   Without its division by I + U'_kk, W_ik is what the updates leave of the matrix. So the solve with U has one
-   block less to read for each point, and a factorization one for each entry of L, and one less to write. Both
-   solves together have the same solution as without, up to rounding, but neither has alone.
+   Without its division by I + U'_kk, W_ik is what the updates leave of the matrix. So the solve with U has
+   one block less to read for each point, and a factorization one for each entry of L, and one less to write.
+   Both solves together have the same solution as without, up to rounding, but neither has alone.
 */
 typedef struct {
   SyncILUDeviceStruct m;
@@ -81,8 +81,8 @@ extern cudaError_t SyncILUKernelStructBlocksValues(SyncILUValueType, SyncILUDevi
 extern cudaError_t SyncILUKernelStructBlocksPlaces(SyncILUDeviceStructBlocks, SyncILUStructBlocksPlace *place, cudaStream_t);
 
 /*
-   The way back, up to rounding: of L the entries of W, of U those of U', without the diagonal. upper: U, where an L
-   with `whole` blocks stores inverse(I + U'). So the way back of L comes before that of U.
+   The way back, up to rounding: of L the entries of W, of U those of U', without the diagonal. upper: U,
+   where an L with `whole` blocks stores inverse(I + U'). So the way back of L comes before that of U.
 */
 extern cudaError_t SyncILUKernelValuesOfStructBlocks(SyncILUValueType, SyncILUDeviceStructBlocks, SyncILUDeviceStructBlocks upper, void *crout, cudaStream_t);
 

@@ -226,10 +226,11 @@
 #define SYNCILU_BSR_TEAM_ROWS 300
 
 /*
-   Along the lines of a grid: inodes of a level in the mean from which on those of four or five rows, and of six, are
-   factored by the stencil with a warp each (factor_bsr_grid.cu), and not from lists, unless rows have a lane each
-   (below). With more rows there are no lists. On an H200 the stencil takes, of the time from lists, which also need
-   more memory:
+   Along the lines of a grid: inodes of a level in the mean from which on inodes of four or five rows, and
+   those of six, are factored by the stencil with a warp each (factor_bsr_grid.cu), unless rows have a lane
+   each (below). With more rows they always are. Otherwise they are factored from lists, which need more
+   memory, or, with 5 and 7 points, by inverses (factor_bsr_diagonal.cu). On an H200 the stencil takes, of the
+   time of those:
 
      grid                  4      5      6      8
      7 points, 10^3       0.98   0.95   0.87   0.87
@@ -246,7 +247,7 @@
      9 points, 300^2      1.47   1.16          0.93
 */
 #if !defined(SYNCILU_BSR_GRID_ROWS)       /* tests have few */
-  #define SYNCILU_BSR_GRID_ROWS     840.0 /* no more than lanes want, whose place this takes where they have no room */
+  #define SYNCILU_BSR_GRID_ROWS     840.0 /* not more than lanes need: where these have no room, it is used */
   #define SYNCILU_BSR_GRID_ROWS_SIX 300.0
 #endif
 
@@ -255,10 +256,11 @@
    only diagonal blocks have updates, for which the other kernels need less. On an H200, with that kernel and
    without, in ms: 27 points with 2 unknowns, 100^3, 90 warps a level, 3.8 and 3.7; star of 13 with 2, 100^3,
    210 warps, 1.67 and 1.63; diamond of 25 with 2, 160^3, 267 warps, 7.8 and 14.9; 7 points with 2, 100^3, 210
-   warps, 1.9 and 1.1, with 4, 80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1. Where a block
-   has room for one warp only, that kernel takes longer than factor_bsr_grid.cu: a diamond of 25 with 4, 128^3, 15.0
-   and 14.1, 27 points with 5, 102^3, 22.1 and 17.2, a diamond of 13 with 6, 128^3, 12.8 and 11.9, a star of 13 with
-   7, 115^3, 10.4 and 9.6.
+   warps, 1.9 and 1.1, with 4, 80^3, 269 warps, 1.40 and 1.29, with 6, 80^3, 538 warps, 1.7 and 2.1.
+
+   Where a block of threads has room for one warp only, factor_bsr_grid.cu is faster. In ms, with
+   factor_bsr_wide.cu and with that: a diamond of 25 with 4 unknowns, 128^3, 15.0 and 14.1, 27 points with 5,
+   102^3, 22.1 and 17.2, a diamond of 13 with 6, 128^3, 12.8 and 11.9, a star of 13 with 7, 115^3, 10.4 and 9.6.
 */
 #if !defined(SYNCILU_BSR_WIDE_WARPS) /* tests have few */
   #define SYNCILU_BSR_WIDE_WARPS          210.0
@@ -273,7 +275,7 @@
    level; with 27 points, 7.5 updates, and 750 inodes 2.4 times as long.
 */
 #define SYNCILU_BSR_FEW  3.0
-#define SYNCILU_BSR_MANY 5.0       /* by the stencil a step has still more then (factor_bsr_grid.cu) */
+#define SYNCILU_BSR_MANY 5.0       /* beyond which factor_bsr_grid.cu has steps of 8, or of 4 with six rows */
 #if !defined(SYNCILU_BSR_FEW_ROWS) /* tests have few */
   #define SYNCILU_BSR_FEW_ROWS 2000
 #endif

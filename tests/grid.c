@@ -250,9 +250,9 @@ static PetscErrorCode TestOrigins(void)
 #define BY_LANES "by the stencil, a lane a row, into the tiles of the solves\n"
 
 /*
-   How updates of points are found: by the stencil with seven unknowns or more and where levels are wide, but for
-   shifts. There a lane has a row, but not with eight unknowns, nor where a block has no room, or for one warp only
-   with five or more: with blocks of 26 neighbours from four unknowns on, with a level of fill from six on.
+   How updates of points are found: by the stencil with seven unknowns or more and where levels are wide, but
+   for shifts. There a lane has a row, but not with eight unknowns, nor where a block of threads has no room
+   for two warps: with 26 neighbours a point from four unknowns on, with a level of fill from six on.
 */
 static const char *UpdatesOfPoints(const Shape *s, const char *options, const char *narrow)
 {
@@ -283,9 +283,9 @@ static PetscErrorCode CheckSolutions(size_t k, Vec found[2], Vec host[2], const 
 
 /*
    Points with several unknowns, whose entries are dense blocks: solutions with the factor and its transpose,
-   and of several right-hand sides, against the host's, and bit for bit the same a second time; then those with
-   L and U alone, and with both again. Sizes leave tiles incomplete, and some have more steps or unknowns than
-   the kernels hold at a time.
+   and of several right-hand sides, against the host's, and bit for bit the same a second time; then those
+   with L and U alone, and with both again. Sizes leave tiles incomplete, and some have more steps or unknowns
+   than the kernels hold at a time.
 */
 static PetscErrorCode TestPoints(void)
 {
@@ -532,8 +532,8 @@ static PetscErrorCode TestPointsShifts(void)
 }
 
 /*
-   A point whose W and U' are finite, but not W_ii^-1. By the stencil other points read products with that, so the
-   last row of the point is said to have failed. With other values there is a factor again.
+   A point whose W and U' are finite, but not W_ii^-1. By the stencil other points read products with that, so
+   the last row of the point is said to have failed. With other values there is a factor again.
 */
 static PetscErrorCode TestPointsRange(void)
 {

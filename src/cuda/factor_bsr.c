@@ -2,10 +2,10 @@
    Update strategy bsr: rows of one pattern together, one or several warps an inode, or a lane a row. W and U'
    go to the pattern, or, unless the kernel searches, into the storage of solves along the lines of a grid.
 
-   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are shifts, or
-   somebody wants W and U' on the pattern: with a lane a row, up to seven (kernels/factor_bsr_wide.cu), or, where
-   shared memory has too little room for that, with a warp an inode (kernels/factor_bsr_grid.cu). Inodes of seven
-   and eight rows have the latter also where levels are narrow.
+   On a grid with wide levels the stencil says which blocks meet, unless there is relaxation, there are
+   shifts, or somebody wants W and U' on the pattern: with a lane a row, up to seven
+   (kernels/factor_bsr_wide.cu), or, where shared memory has too little room for that, with a warp an inode
+   (kernels/factor_bsr_grid.cu). Inodes of seven and eight rows have the latter also where levels are narrow.
 
    Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
@@ -162,9 +162,9 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   Plans the factorization by the stencil of a grid, unless levels are narrow for that, the solves have another
-   storage, or there is no room. If an inode has an entry of L at point a of the stencil, and the inode there has an
-   entry of U at point b, then their product updates the inode's entry at a + b.
+   Plans the factorization by the stencil of a grid, unless levels are narrow for that, the solves have
+   another storage, or there is no room. If an inode has an entry of L at point a of the stencil, and the
+   inode there has an entry of U at point b, then their product updates the inode's entry at a + b.
 */
 static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
 {
@@ -174,7 +174,7 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   SyncILUDeviceBsrGrid             x       = {.size = plan->inode, .entries = plan->inodes->counts.longest_row, .warps = SYNCILU_BLOCK_FACTOR / 32};
   const double                     least   = x.size > 6 ? 0.0 : x.size == 6 ? SYNCILU_BSR_GRID_ROWS_SIX : SYNCILU_BSR_GRID_ROWS;
   int                              updates = 0;
-  PetscBool                        beside  = PETSC_FALSE; /* other blocks than those of the diagonal have updates */
+  PetscBool                        beside  = PETSC_FALSE; /* not only diagonal blocks have updates */
   double                           each;
   size_t                           bytes;
   SyncILUBsrGridTable              table = {.offset = {0}};
@@ -284,7 +284,8 @@ static PetscErrorCode WideCreate(Factorization *f, const FactorRows *r, Bsr *b)
   least = WideUpdates(&x, &table) > x.lower.points ? SYNCILU_BSR_WIDE_WARPS : SYNCILU_BSR_WIDE_WARPS_DIAGONAL;
   if (!lines || r->order.level_rows <= least * (1 << size)) PetscFunctionReturn(PETSC_SUCCESS);
   warps = SyncILUKernelFactorBsrWideWarps(x);
-  if (!warps || (warps == 1 && x.size >= SYNCILU_BSR_GRID_LEAST)) PetscFunctionReturn(PETSC_SUCCESS); /* a warp an inode is faster then */
+  /* with one warp a block of threads, GridCreate()'s kernel is faster */
+  if (!warps || (warps == 1 && x.size >= SYNCILU_BSR_GRID_LEAST)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!StencilBeside(&x.g, x.lower.points, x.lower.point, x.lower.at, x.tile, &x.tiles, table.needs, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
