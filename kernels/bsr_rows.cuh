@@ -49,6 +49,13 @@ __device__ __forceinline__ void copy_rows(const SyncILUDeviceValues &values, siz
   }
 }
 
+/* How many of the columns c and c + 1 a block has in row r, which there need not be. */
+template <int B>
+__device__ __forceinline__ int columns_of(int r, int c)
+{
+  return r < B ? max(0, min(2, B - c)) : 0;
+}
+
 /* The first `columns` of two numbers of a row of a block, of an even column and the next one. */
 template <int B>
 __device__ __forceinline__ void get_two(const double *from, int columns, double (&x)[2])

@@ -8,6 +8,7 @@
 #include "bsr_rows.cuh"
 #include "bsr_tiles.h"
 #include "square.cuh"
+#include "syncfree.cuh"
 
 namespace syncilu
 {
@@ -171,9 +172,27 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
   }
 }
 
+/*
+   Reports the last row of an inode of which W and U' are finite, but not what this lane has stored: with the
+   inverses of the triangles. The host has none, and would go on. (A diagonal block that is not finite has had a pivot
+   that is not.)
+*/
+template <typename V, int B, int STRIDE>
+__device__ __forceinline__ void report_inverses(const Largest &largest, int inode, SyncILUStructBlocksPlace place, int nl, const V *w,
+                                                SyncILUDeviceStatus *status)
+{
+  if (!largest.lost()) return;
+  for (int b = 0; b <= __popc(place.points); b++) {
+    for (int n = 0; n < B * B && b != nl; n++)
+      if (!isfinite(w[b * STRIDE + n])) return;
+  }
+  report(&status->row, inode * B + B - 1);
+}
+
 /* Both parts, with the triangles of the diagonal block as place_inverses() leaves them; w has U'. */
 template <typename V, int B, int STRIDE, int H>
-__device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int nl, const V *w, const V *inside)
+__device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w,
+                                                   const V *inside, SyncILUDeviceStatus *status)
 {
   Largest largest;
 
@@ -189,11 +208,13 @@ __device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &
       store_square_products<V, B, STRIDE, false>(m, place, p, nl, w, a, own, largest);
     } else store_products<V, B, STRIDE, H, true>(m, place, p, nl, w, triangle, largest);
   }
+  report_inverses<V, B, STRIDE>(largest, inode, place, nl, w, status);
 }
 
 /* Inverts the triangles in `inside`, then stores the products. Lanes whose inode is -1 go along. */
 template <typename V, int B, int STRIDE, int H = 32>
-__device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside)
+__device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int inode, SyncILUStructBlocksPlace place, int nl, const V *w, V *inside,
+                                            SyncILUDeviceStatus *status)
 {
   const bool mine = inode >= 0;
   V          x[B];
@@ -202,7 +223,7 @@ __device__ __forceinline__ void store_tiles(const SyncILUDeviceBsrTiles &m, int 
   __syncwarp(); /* all have read the triangles, whose place the inverses take */
   place_inverses<V, B, H>(inside, mine, x);
   __syncwarp(); /* the inverses are there */
-  if (mine) store_by_triangles<V, B, STRIDE, H>(m, place, nl, w, inside);
+  if (mine) store_by_triangles<V, B, STRIDE, H>(m, inode, place, nl, w, inside, status);
 }
 
 } // namespace syncilu

@@ -392,7 +392,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
   }
   __syncwarp(); /* W is there for all lanes, and U' */
   if (tiles) {
-    store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, at, nl, w, room.inside);
+    store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, at, nl, w, room.inside, f.status);
     return;
   }
   for (int q = lane; q < nl * B; q += H) {

@@ -164,7 +164,7 @@ template <int B>
 __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrGrid &m, const Task &task, int nl, int blocks, const Room<B> &room,
                                        double (&x)[2])
 {
-  const int     lane = threadIdx.x % 32, r = lane / 4, k = lane % 4, columns = r < B ? max(0, min(2, B - 2 * k)) : 0;
+  const int     lane = threadIdx.x % 32, r = lane / 4, k = lane % 4, columns = columns_of<B>(r, 2 * k);
   double *const pivot = (double *)f.pivot + (size_t)task.inode * B;
   double        d     = invert_diagonal<B>(x);
 
@@ -309,24 +309,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   */
   const int           r = lane / 4, k = lane % 4, c = K == 2 ? 2 * k : 2 * k % 4, of = K == 2 ? r : r % 4;
   const int           which = K == 2 ? 0 : k / 2, which_of = K == 2 ? 0 : r / 4;
-  const int           columns     = r < B ? max(0, min(2, B - c)) : 0;
+  const int           columns     = columns_of<B>(r, c);
   const size_t        column_size = (size_t)m.tiles.lines * B, block_size = B * column_size;
   const double *const tiles = (const double *)m.tiles.part[1].val + of * column_size + (K == 2 ? c : k);
 
   auto load = [&](const double *from, double(&x)[K]) {
     if (of >= B) return;
-    if constexpr (K == 1) {
-      if (k < B) x[0] = *from;
-    } else if constexpr (B % 2 == 0) {
-      if (c >= B) return;
-      const double2 pair = *(const double2 *)from;
-
-      x[0] = pair.x;
-      x[1] = pair.y;
-    } else {
-      if (c < B) x[0] = from[0];
-      if (c + 1 < B) x[1] = from[1];
-    }
+    if constexpr (K == 1) x[0] = *from;
+    else get_two<B>(from, columns, x);
   };
   /* which updates of which reference inode come next, and how many of these have stored their blocks of U */
   int  s = 0, pass = 0, ready = 0;
@@ -380,7 +370,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
 #pragma unroll
       for (int h = 0; h < K; h++) part[h] = 0.0;
       if constexpr (K == 2) get_two<B>(block + turn<B>(r, c), columns, part);
-      else if (r < B && k < B) part[0] = block[r * B + k];
+      else if (r < B) part[0] = block[r * B + k];
 #pragma unroll
       for (int h = 0; h < K; h++) part[h] = -part[h];
     }
@@ -427,7 +417,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   __syncwarp(); /* all lanes have read which updates there are, where the inverse will be */
   double x[2] = {0.0, 0.0};
 
-  get_two<B>(w + nl * STRIDE<B> + turn<B>(lane / 4, 2 * (lane % 4)), lane / 4 < B ? max(0, min(2, B - 2 * (lane % 4))) : 0, x);
+  get_two<B>(w + nl * STRIDE<B> + turn<B>(lane / 4, 2 * (lane % 4)), columns_of<B>(lane / 4, 2 * (lane % 4)), x);
   finish<B>(f, m, task, nl, len / B, room, x);
 }
 
@@ -446,7 +436,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
 {
   constexpr int     K = B > 4 ? 2 : 1, MANY = 3;
   extern __shared__ __align__(16) unsigned char shared[];
-  const int                                     lane = threadIdx.x % 32, r = lane / 4, k = lane % 4, columns = r < B ? max(0, min(2, B - 2 * k)) : 0;
+  const int                                     lane = threadIdx.x % 32, r = lane / 4, k = lane % 4, columns = columns_of<B>(r, 2 * k);
   /* a lane has a reference inode; what the stencil says of it does not depend on the ticket */
   const bool there     = lane < m.points[0];
   const int  own_point = there ? m.table->order[lane] : 0, offset = there ? m.table->offset[lane] : 0, entry = there ? m.table->diagonal[lane] : -1;

@@ -472,7 +472,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
     }
     meet(); /* U' is there for all lanes */
   }
-  store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, on ? *room.place : SyncILUStructBlocksPlace(), nl, w, room.inside);
+  store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, on ? *room.place : SyncILUStructBlocksPlace(), nl, w, room.inside, f.status);
 }
 
 /* Sentinels in the place of all that is waited for: U', of which a warp has the rows of an inode. */

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
      column r.
   */
   const int  r = lane / 4, k = lane % 4, c = 2 * k;
-  const int  columns = r < B ? max(0, min(2, B - c)) : 0;
+  const int  columns = columns_of<B>(r, c);
   const bool below   = r < B && 4 + k < B;
 
   for (int q = lane; q < words; q += 32) copy_if(true, (double *)room.word + q, (const double *)m.word + list + q);
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   __syncwarp(); /* all have U' where W was, and read the diagonal block, whose place its inverses take */
   place_inverses<double, B, 32>(room.inside, true, x);
   __syncwarp(); /* they are there */
-  store_by_triangles<double, B, STRIDE<B>, 32>(m.tiles, *room.place, nl, w, room.inside);
+  store_by_triangles<double, B, STRIDE<B>, 32>(m.tiles, inode, *room.place, nl, w, room.inside, f.status);
 }
 
 /* Sentinels in the place of the diagonal block and of those behind it, a warp an inode. */
