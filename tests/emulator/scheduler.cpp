@@ -45,11 +45,15 @@ constexpr int    WINDOW = 16; /* with the policy random, how far the order of th
 constexpr int PATIENCE = 4096;
 /* polls after which it does so */
 constexpr int POLLS = 8;
+/* turns that a thread is left alone which waits for a barrier; then it may do something else, as one that asks for it may on a GPU */
+constexpr int NAPS = 64;
 /* passes in which no thread looked at shared data, for one in which some did */
 constexpr long UNTOUCHED   = 100;
 constexpr int  REPORT_MOST = 24; /* lines of a report on the threads */
 /* addresses in shared memory: the first one, as on compute capability 9.0, and what is between two variables at least */
 constexpr unsigned SHARED_FIRST = 1 << 10, SHARED_GAP = 256;
+/* bits of an address in the shared memory of one block, above which stands the block of a cluster */
+constexpr int CLUSTER_SHIFT = 24;
 
 const char *const operation_names[] = {"__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
                                        "__ballot_sync",     "__any_sync",        "__all_sync",        "__reduce_min_sync", "__reduce_min_sync",
@@ -181,6 +185,9 @@ struct Thread {
   unsigned  mask;
   int       argument, width;
   uint64_t  value, result;
+  /* a barrier in shared memory whose phase it waits for, and for how many of its turns it is left alone with that */
+  const BarrierState *awaited;
+  int                 naps;
 };
 
 struct Warp {
@@ -385,6 +392,16 @@ void initialize()
   (void)setitimer(ITIMER_VIRTUAL, &second, nullptr);
 }
 
+/* Whether a lane would only see that a barrier's phase has not ended: to look for it is much faster than to switch to it. */
+bool asleep(Thread &t)
+{
+  if (!t.naps) return false;
+  if ((int)t.awaited->phase != t.argument) t.naps = 0;
+  else t.naps--;
+  looks++;
+  return t.naps > 0;
+}
+
 /* A turn of a warp, in which each lane that is ready runs once, by the policy's order. */
 struct Turn {
   Warp    *warp;
@@ -396,7 +413,7 @@ struct Turn {
       const unsigned lane = options.policy == LAST ? WARP - 1 - next : (next + start) % WARP;
 
       next++;
-      if (warp->ready >> lane & 1) return &warp->lane[lane];
+      if (warp->ready >> lane & 1 && !asleep(warp->lane[lane])) return &warp->lane[lane];
     }
     return nullptr;
   }
@@ -959,22 +976,42 @@ void meet_cluster(Place place)
   suspend();
 }
 
+unsigned cluster_most()
+{
+  return (unsigned)option("EMULATOR_CLUSTER", 16, 1, 16);
+}
+
 unsigned cluster_rank()
 {
   return current->warp->block->rank;
 }
 
-void *cluster_shared(const void *p, unsigned rank)
+/* A block of the cluster of this one, which must be there. */
+static Block &cluster_block(unsigned rank)
 {
-  const Block    &own     = *current->warp->block;
-  const Cluster  &cluster = *own.cluster;
-  unsigned char  *data    = (unsigned char *)dynamic_shared();
-  const ptrdiff_t offset  = (const unsigned char *)p - data;
+  const Cluster &cluster = *current->warp->block->cluster;
 
-  if (offset < 0 || (size_t)offset >= own.shared[0].bytes) fail("%p is no address in the dynamic shared memory of this block", p);
   if (rank >= cluster.block.size()) fail("block %u of a cluster of %zu", rank, cluster.block.size());
   if (!cluster.block[rank]) fail("block %u of the cluster has ended", rank);
-  return cluster.block[rank]->shared[0].data + offset;
+  return *cluster.block[rank];
+}
+
+void *cluster_shared(const void *p, unsigned rank)
+{
+  const Block    &own    = *current->warp->block;
+  unsigned char  *data   = (unsigned char *)dynamic_shared();
+  const ptrdiff_t offset = (const unsigned char *)p - data;
+
+  if (offset < 0 || (size_t)offset >= own.shared[0].bytes) fail("%p is no address in the dynamic shared memory of this block", p);
+  return cluster_block(rank).shared[0].data + offset;
+}
+
+/* The block stands above the address. */
+unsigned cluster_address(unsigned address, unsigned rank)
+{
+  (void)shared_pointer(address);
+  (void)cluster_block(rank);
+  return address + ((rank + 1) << CLUSTER_SHIFT);
 }
 
 void pause(Place place)
@@ -988,6 +1025,15 @@ void give_way(Place place)
   patience = options.yield ? 1 + (int)draw(200u / (unsigned)options.yield) : PATIENCE;
   if (!current->place.file) current->place = place;
   suspend();
+}
+
+void await(const BarrierState *barrier, int parity, Place place)
+{
+  current->awaited  = barrier;
+  current->argument = parity;
+  current->naps     = NAPS;
+  give_way(place);
+  current->naps = 0;
 }
 
 void *static_shared(const void *key, size_t bytes)
@@ -1022,7 +1068,11 @@ unsigned shared_address(const void *p)
 
 void *shared_pointer(unsigned address)
 {
-  for (const SharedVariable &s : current->warp->block->shared) {
+  const unsigned rank  = address >> CLUSTER_SHIFT;
+  const Block   &block = rank ? cluster_block(rank - 1) : *current->warp->block;
+
+  address -= rank << CLUSTER_SHIFT;
+  for (const SharedVariable &s : block.shared) {
     const unsigned offset = address - s.address;
 
     if (offset < s.bytes) return s.data + offset;
@@ -1039,7 +1089,7 @@ void run(const void *kernel, const char *name, const Config &config, void (*body
   if (running) fail("a kernel launches %s, which is not emulated", name);
   check_stream(config.stream, "launch");
   if (!grid || grid > INT_MAX || !threads || threads > (unsigned long long)THREADS_MAX) return set_error(cudaErrorInvalidConfiguration);
-  if (!config.cluster || config.cluster > 16 || grid % config.cluster) return set_error(cudaErrorInvalidConfiguration);
+  if (!config.cluster || config.cluster > cluster_most() || grid % config.cluster) return set_error(cudaErrorInvalidConfiguration);
   if (config.shared > dynamic_limit(kernel)) return set_error(cudaErrorInvalidValue);
 
   Running launched = {kernel, kernel_name(name), config, (unsigned)threads, grid, 0, body, arguments, {}};

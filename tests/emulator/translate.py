@@ -226,6 +226,12 @@ class Ptx:
         if name == "mapa" and kind == "u64" and len(words) == 1 and len(arguments) == 3:
             target, own, rank = self.operand(arguments[0], kind), self.operand(arguments[1], kind), self.operand(arguments[2], "u32")
             return f"{target} = (unsigned long long)::emulator::cluster_shared((const void *){own}, {rank});"
+        if name == "mapa" and kind == "u32" and words == ["shared::cluster", "u32"] and len(arguments) == 3:
+            target, own, rank = (self.operand(argument, kind) for argument in arguments)
+            return f"{target} = ::emulator::cluster_address({own}, {rank});"
+        if name == "st" and words == "async weak shared::cluster mbarrier::complete_tx::bytes f64".split() and len(arguments) == 3:
+            to, barrier = self.address(arguments[0], kind, "shared"), self.address(arguments[2], "b64", "shared")
+            return f"::emulator::push({to}, {self.operand(arguments[1], kind)}, {barrier});"
         if name == "ld" and len(arguments) == 2:
             space, count, _ = self.modifiers(words[:-1])
             targets = self.vector(arguments[0], kind, count)
@@ -254,15 +260,17 @@ class Ptx:
         raise self.unknown(text)
 
     # Barriers in shared memory, and copies, which come at once. A number: which argument is an address in shared memory (s), in global
-    # memory (g), or a number (n).
+    # memory (g), a number (n), or the state of a barrier of which nothing is known (_).
     ASYNCHRONOUS = {
         "mbarrier.init.shared::cta.b64": ("sn", "barrier_begin({0}, {1})"),
-        "mbarrier.arrive.shared::cta.b64": ("_s", "barrier_arrive({1})"),
+        "mbarrier.arrive.shared::cta.b64": ("bs", "barrier_arrive({1})"),
+        "mbarrier.arrive.shared::cluster.b64": ("_s", "barrier_arrive({1})"),
         "mbarrier.expect_tx.relaxed.cta.shared::cta.b64": ("sn", "barrier_expect({0}, {1})"),
         "mbarrier.try_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
         "mbarrier.test_wait.parity.shared::cta.b64": ("psn", "{0} = ::emulator::barrier_passed({1}, {2}, ::emulator::here())"),
         "cp.async.mbarrier.arrive.noinc.shared::cta.b64": ("s", "barrier_arrive({0})"),
         "cp.async.ca.shared.global": ("sgn", "copy({0}, {1}, {2})"),
+        "cp.async.ca.shared.global zfill": ("sgnn", "copy_or_zero({0}, {1}, {2}, {3})"),
         "cp.async.cg.shared.global": ("sgn", "copy({0}, {1}, {2})"),
         "cp.async.commit_group": ("", ""),
         "cp.async.wait_group": ("n", ""),
@@ -274,6 +282,8 @@ class Ptx:
     }
 
     def asynchronous(self, name, arguments, text):
+        if name == "cp.async.ca.shared.global" and len(arguments) == 4:
+            name += " zfill"  # as the compiler calls it
         if name not in self.ASYNCHRONOUS:
             raise self.unknown(text)
         kinds, form = self.ASYNCHRONOUS[name]
@@ -285,12 +295,14 @@ class Ptx:
                 given.append(self.operand(argument, "s32"))
             elif kind in "sg":
                 given.append("(void *)" + self.address(argument, "b64", "shared" if kind == "s" else "global"))
-            elif self.registers.get(argument.strip()) != ("pred" if kind == "p" else "b64"):
+            elif kind == "_" and argument.strip() == "_":
+                given.append("")
+            elif kind == "_" or self.registers.get(argument.strip()) != ("pred" if kind == "p" else "b64"):
                 raise self.unknown(text)
             else:
                 given.append(argument.strip())
         form = form.format(*given)
-        return (form if not form or form.startswith(given[0] + " = ") else "::emulator::" + form) + (";" if form else "")
+        return (form if not form or (given[0] and form.startswith(given[0] + " = ")) else "::emulator::" + form) + (";" if form else "")
 
     def translate(self):
         text = self.text.strip()
@@ -480,6 +492,11 @@ TRANSLATED = [
     ('asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\\ncp.async.bulk.commit_group;" ::"l"(t), "r"(f), "r"(n) : "memory");',
      "::emulator::copy((void *)"),
     ('asm("mapa.u64 %0, %1, %2;" : "=l"(q) : "l"(p), "r"(rank));', "::emulator::cluster_shared((const void *)(p), (rank))"),
+    ('asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(q) : "r"(p), "r"(rank));', "(q) = ::emulator::cluster_address((p), (rank))"),
+    ('asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(t), "d"(v), "r"(b) : "memory");',
+     "::emulator::push((double *)"),
+    ('asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(b) : "memory");', "::emulator::barrier_arrive((void *)"),
+    ('asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(t), "l"(f), "r"(n) : "memory");', "::emulator::copy_or_zero((void *)"),
     ('asm("{ .reg .pred q; setp.lt.s32 q, %1, 0; @!q mov.f64 %0, 0d3ff0000000000000; }" : "+d"(v) : "r"(i));',
      "if (!q) { (v) = ::emulator::bits<double>(0x3ff0000000000000ull); }"),
 ]
@@ -497,6 +514,7 @@ ERRORS = [
     ('asm("ld.relaxed.gpu.global.f16 %0, [%1];" : "=h"(v) : "l"(p));', 1, "PTX that is not emulated"),
     ('asm("ld.relaxed.gpu.global.s32 %0, [%1];" : "=d"(v) : "l"(p));', 1, 'operand %0 with constraint "=d"'),
     ('asm("ld.relaxed.gpu.shared.s32 %0, [%1];" : "=r"(v) : "l"(p));', 1, 'address  [%1] with constraint "l"'),
+    ('asm("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(b));', 1, "PTX that is not emulated"),
     ('asm("mov.s32 %0, %laneid;" : "=r"(v));', 1, "operand %laneid"),
     ("void f() { auto g = cooperative_groups::this_thread_block(); }", 1, "cooperative_groups: grid-wide barriers are not emulated, and clusters by PTX"),
     ("int a;\n#include <cooperative_groups.h>", 2, "cooperative_groups: grid-wide barriers are not emulated, and clusters by PTX"),

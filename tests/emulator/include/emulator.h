@@ -125,14 +125,26 @@ extern int   tedium;   /* for how many of these a poll counts, see poll() */
 extern long  changes;  /* of memory, by operations that threads publish with */
 extern long  looks;    /* at such memory */
 
+/*
+   Barriers in shared memory (mbarrier), and the copies that they count, which come at once. The phase is in the
+   lowest bit, then how many arrivals a phase expects, how many are missing, and how many bytes.
+*/
+struct BarrierState {
+  unsigned phase : 1, expected : 15, missing : 15;
+  int      bytes;
+};
+
 uint64_t meet_warp(Operation, unsigned mask, uint64_t value, int argument, int width, Place);
 int      meet_block(Barrier, int value, Place);
 void     pause(Place);
 void     give_way(Place);
+void     await(const BarrierState *, int parity, Place); /* for some turns */
 void    *static_shared(const void *key, size_t bytes);
 void    *dynamic_shared();
 unsigned cluster_rank();                               /* of the block */
+unsigned cluster_most();                               /* blocks of a cluster */
 void    *cluster_shared(const void *, unsigned rank);  /* the same place in another block of the cluster */
+unsigned cluster_address(unsigned, unsigned rank);     /* likewise, of addresses as PTX has them */
 void     meet_threads(int number, int threads, Place); /* a barrier of so many threads of the block */
 void     meet_cluster(Place);                          /* a barrier of the cluster */
 unsigned shared_address(const void *);
@@ -273,15 +285,6 @@ inline T update(T *p, Change change, Place place)
   return old;
 }
 
-/*
-   Barriers in shared memory (mbarrier), and the copies that they count, which come at once. The phase is in the
-   lowest bit, then how many arrivals a phase expects, how many are missing, and how many bytes.
-*/
-struct BarrierState {
-  unsigned phase : 1, expected : 15, missing : 15;
-  int      bytes;
-};
-
 template <typename Change>
 inline void change_barrier(void *barrier, Change change)
 {
@@ -324,8 +327,16 @@ inline bool barrier_passed(const void *barrier, int parity, Place place)
   check_aligned<uint64_t>(barrier, place);
   touch(place);
   looks++;
-  if ((int)((const BarrierState *)barrier)->phase == parity) give_way(place); /* it may wait a little */
+  if ((int)((const BarrierState *)barrier)->phase == parity) await((const BarrierState *)barrier, parity, place); /* it may wait a little */
   return (int)((const BarrierState *)barrier)->phase != parity;
+}
+
+/* A number for another block, which the barrier counts. */
+inline void push(double *to, double v, void *barrier)
+{
+  check_aligned<double>(to, ::emulator::here());
+  *to = v;
+  barrier_complete(barrier, (int)sizeof(double));
 }
 
 inline void copy(void *to, const void *from, int bytes)
@@ -336,6 +347,15 @@ inline void copy(void *to, const void *from, int bytes)
   touch(::emulator::here());
   changes++;
   memcpy(to, from, (size_t)bytes);
+}
+
+/* So many bytes, of which all that are not there are zero. */
+inline void copy_or_zero(void *to, const void *from, int bytes, int there)
+{
+  alignas(16) const char zero[16] = {};
+
+  if (there && there != bytes) fail("a copy of %d bytes of %d is not emulated", there, bytes);
+  copy(to, there ? from : zero, bytes);
 }
 
 } // namespace emulator
@@ -361,11 +381,12 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
   return cudaGetLastError();
 }
 
-/* Whether such clusters fit the device: as many as there are blocks at a time. */
+/* Whether such clusters fit the device. */
 template <typename... Parameters>
-cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, void (*)(Parameters...), const cudaLaunchConfig_t *)
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, void (*)(Parameters...), const cudaLaunchConfig_t *config)
 {
   *clusters = 1;
+  for (unsigned k = 0; k < config->numAttrs; k++) *clusters = *clusters && config->attrs[k].val.clusterDim.x <= ::emulator::cluster_most();
   return cudaSuccess;
 }
 

@@ -658,6 +658,49 @@ __global__ void cluster_kernel(int *out)
   out[blockIdx.x * blockDim.x + threadIdx.x] = (int)v;
 }
 
+/* Each block pushes numbers to the next, which waits for their bytes, and says that it has read them. */
+__global__ void push_kernel(int *out)
+{
+  extern __shared__ __align__(16) unsigned char dynamic[];
+  double *const                                 row = (double *)dynamic;
+  Barrier *const got = (Barrier *)(row + 30), *const read = got + 1;
+  const unsigned rank = cluster_rank(), next = (rank + 1) % 4, before = (rank + 3) % 4, lane = threadIdx.x;
+
+  if (lane == 0) {
+    barrier_begin(got, 1);
+    barrier_begin(read, 1);
+  }
+  fence_copies();
+  cluster_sync();
+  for (int round = 0; round < 3; round++) {
+    push_if(lane < 30, in_block_address(row + lane, next), 100.0 * round + rank + lane, in_block_address(got, next));
+    if (lane == 0) {
+      barrier_expect(got, 30 * (int)sizeof(double));
+      barrier_arrive(got);
+    }
+    barrier_wait(got, round & 1);
+    if (lane < 30) out[(round * 12 + blockIdx.x) * 32 + lane] = (int)row[lane];
+    __syncwarp();
+    if (lane == 0) barrier_arrive_there(in_block_address(read, before));
+    barrier_wait(read, round & 1);
+  }
+  cluster_sync();
+}
+
+/* Copies of nothing are zeros. */
+__global__ void zero_kernel(double *v)
+{
+  __shared__ double  row[32];
+  __shared__ Barrier barrier;
+
+  if (threadIdx.x == 0) barrier_begin(&barrier, 32);
+  __syncthreads();
+  copy_or_zero(threadIdx.x % 2, row + threadIdx.x, v + threadIdx.x);
+  barrier_arrive_copied(&barrier);
+  barrier_wait(&barrier, 0);
+  v[threadIdx.x] = row[threadIdx.x];
+}
+
 /* The second block reads the memory of the first, which has ended. */
 __global__ void ended_block(int *flag)
 {
@@ -691,6 +734,17 @@ void test_clusters()
   launch_clusters(cluster_kernel, 12, 4, out.data);
   const std::vector<int> h = out.host();
   for (int t = 0; t < 12 * 32; t++) CHECK(h[t] == (t / 32 % 4 ? t / 32 % 4 : 4));
+
+  Array<int> pushed(3 * 12 * 32, 0);
+  launch_clusters(push_kernel, 12, 4, pushed.data);
+  const std::vector<int> p = pushed.host();
+  for (int t = 0; t < 3 * 12 * 32; t++) CHECK(p[t] == (t % 32 < 30 ? t / 32 / 12 * 100 + (t / 32 + 3) % 4 + t % 32 : 0));
+
+  Array<double> v(32, 7.0);
+  zero_kernel<<<1, 32>>>(v.data);
+  CALL(cudaGetLastError());
+  const std::vector<double> z = v.host();
+  for (int t = 0; t < 32; t++) CHECK(z[t] == (t % 2 ? 7.0 : 0.0));
 }
 
 #define RUN(kernel, blocks, threads) \
