@@ -103,11 +103,23 @@ __device__ __forceinline__ void fence_copies()
   asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* The same, without barriers. */
+__device__ __forceinline__ void fence_written()
+{
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /* Eight bytes from device to shared memory, if `on`. */
 __device__ __forceinline__ void copy_if(bool on, double *to, const double *from)
 {
   asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p cp.async.ca.shared.global [%0], [%1], 8;\n}" ::"r"(shared_address(to)), "l"(from), "r"((int)on)
                : "memory");
+}
+
+/* The same, or zero if not. */
+__device__ __forceinline__ void copy_or_zero(bool on, double *to, const double *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from), "r"(on ? 8 : 0) : "memory");
 }
 
 /* Eight bytes to a fixed_address(). */

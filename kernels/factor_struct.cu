@@ -422,7 +422,7 @@ __global__ void __launch_bounds__(32 * SYNCILU_STRUCT_FACTOR_WARPS, BLOCKS<FAR, 
   }
   const Ticket block = take_ticket(f.ticket) / (blockDim.x >> 5), t = block * (blockDim.x >> 6) + which; /* which waits for all of that */
   if (t >= 32 * (Ticket)g.tiles) return;
-  const Tile tile   = tile_of(g, f.lower.one.order[t >> 5]);
+  const Tile tile   = tile_of(g, f.lower.order[t >> 5]);
   const int  number = (int)(t & 31), v = tile.v + (number & ((1 << g.edge[0]) - 1)), w = tile.w + (number >> g.edge[0]), first = line_row(g, v, w);
   if (first < 0) return;
   SyncILUStructEntry e = f.entry[lane];

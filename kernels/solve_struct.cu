@@ -1,19 +1,19 @@
 /*
-   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block solves for a team of
-   tiles, step by step, all of them on the same level. A tile has two warps: one computes, the other one
-   brings coefficients and right-hand side and takes the solution away. Two or four warps bring what rows of
-   other teams have found for a chunk of steps, each for a piece of it; as that takes longer than a chunk,
-   there are as many for each of several chunks. Where rows have many entries, two more warps sum up what
-   those come to that reach back two steps or more.
+   Triangular solves of matrices of a grid, in the tiles of kernels/struct.h. A block solves for a tile, step by
+   step. One warp computes, another one brings coefficients and right-hand side and takes the solution away. Two
+   or four warps bring what rows of other tiles have found for a chunk of steps, each for a piece of it; as that
+   takes longer than a chunk, there are as many for each of several chunks. Where rows have many entries, two
+   more warps sum up what those come to that reach back two steps or more. Where rows need those beside them
+   alone, solve_struct_near.cu is for one right-hand side.
 
-   Shared memory has the solution of the last steps, for the lines of the team and those beside it, in buffers
+   Shared memory has the solution of the last steps, for the lines of the tile and those beside it, in buffers
    of a chunk, each with the last steps of the chunk before it, so that the place of what an entry needs is
    known when the kernel is compiled but for one address an entry. Rows that are not on the grid are zero
    there, as the coefficients of entries that leave it are.
 
-   Progress: blocks take teams by ticket, in the order of their lowest levels, in which a team comes after
+   Progress: blocks take tiles by ticket, in the order of their lowest levels, in which a tile comes after
    those that its lines depend on. Within a block, the warps wait for each other by barriers: the computing
-   warps, and those that sum up, for each other after each step, and for the others, chunk by chunk; these for
+   warp, and those that sum up, for each other after each step, and for the others, chunk by chunk; these for
    them, before they use a buffer again, several chunks later. So the unfinished chunk of the lowest ticket
    waits for nothing unfinished.
 
@@ -21,82 +21,45 @@
    on the way, whole chunks at once.
 */
 #include "solve_struct.h"
-#include "struct.cuh"
-#include "async.cuh"
-#include "triangular.cuh"
-#include "pivot.cuh"
+#include "solve_struct_near.h"
+#include "struct_steps.cuh"
 
 using namespace syncilu;
 
 namespace
 {
 
-/*
-   What a row is: the sum itself, times the reciprocal pivot, or the reciprocal of the sum, which is the pivot. SPLIT is
-   SCALED with the right-hand side of Eisenstat's trick (eisenstat.h), which is made of v, of the x of U, which is w, and of
-   the diagonal a of the matrix: times the reciprocal pivot s it is v + (a s - 2) w. What leaves is y = (w + x) / s.
-*/
-constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
-
-constexpr int STEPS = SYNCILU_STRUCT_REACH, MOST_STAGES = 6, MOST_PIECES = 4;
-
-/* A warp arrives, with what all its lanes did before. */
-__device__ __forceinline__ void arrive(Barrier *b)
-{
-  __syncwarp();
-  if (!(threadIdx.x & 31)) barrier_arrive(b);
-}
-
-/* With AWAKE for what comes soon: a warp that waits asleep takes longer to go on. */
-template <bool AWAKE>
-__device__ __forceinline__ void wait_for(Barrier *b, int parity)
-{
-  if (AWAKE) {
-    while (!barrier_test(shared_address(b), parity)) { }
-  } else barrier_wait(b, parity);
-}
-
-/*
-   A usual store, if `on`: with a predicate, since eight branches take a warp as long as what it does besides.
-*/
-__device__ __forceinline__ void store_if(bool on, double *p, double v)
-{
-  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.global.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
-}
+constexpr int MOST_STAGES = 6, MOST_PIECES = 4;
 
 struct Barriers {
-  /*
-     of each buffer: coefficients and right-hand side are there, for each tile; values of other tiles, for
-     each piece; all is read
-  */
-  Barrier  full[SYNCILU_STRUCT_TEAM][MOST_STAGES], got[MOST_PIECES][MOST_STAGES], empty[MOST_STAGES];
+  /* of each buffer: coefficients and right-hand side are there; values of other tiles, for each piece; all is read */
+  Barrier  full[MOST_STAGES], got[MOST_PIECES][MOST_STAGES], empty[MOST_STAGES];
   Barrier  begun; /* the first values of other tiles have come; nobody asks for later ones before */
   unsigned ticket;
 };
 
 /*
    N entries a row, and the diagonal or its reciprocal but for PLAIN; R right-hand sides; up to 1 << LG lines
-   beside a team of W tiles; values of other tiles come for D chunks at a time, each in pieces. Where rows
+   beside a tile; values of other tiles come for D chunks at a time, each in pieces. Where rows
    have more than a few entries they come in more of them, which are there earlier, and two warps sum up the
    far ones.
 */
-template <int N, int WHAT, int R, int LG, int W, int D>
+template <int N, int WHAT, int R, int LG, int D>
 struct Layout {
   static constexpr int NEAR = N < 3 ? N : 3, FAR = N - NEAR; /* entries; the near ones are last */
   static constexpr int SUMMING = N > 4 && R == 1 && (WHAT == PLAIN || WHAT == SCALED) ? 2 : 0, PIECES = SUMMING ? 4 : 2, PIECE = STEPS / PIECES;
-  static constexpr int WARPS = 2 * W + PIECES * D + SUMMING, TOGETHER = W + SUMMING; /* the latter meet after each step */
-  static constexpr int SUMS = SUMMING * 32;                                          /* of a step */
-  static constexpr int ROW  = (W == 1 ? (LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1 : SYNCILU_STRUCT_TEAM_CELLS + 1) *
-                             R;                            /* numbers of a step in the ring */
-  static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32; /* of a step */
-  static constexpr int RHS   = 34 * R;                     /* likewise, with padding against conflicts of banks */
-  static constexpr int OTHER = STEPS * (COEFS + RHS);      /* where SPLIT has w of a chunk, then the diagonal */
+  static constexpr int WARPS = 2 + PIECES * D + SUMMING, TOGETHER = 1 + SUMMING;               /* the latter meet after each step */
+  static constexpr int SUMS  = SUMMING * 32;                                                   /* of a step */
+  static constexpr int ROW   = ((LG > 5 ? SYNCILU_STRUCT_CELLS : SYNCILU_STRUCT_FEW) + 1) * R; /* numbers of a step in the ring */
+  static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32;                                     /* of a step */
+  static constexpr int RHS   = 34 * R;                                                         /* likewise, with padding against conflicts of banks */
+  static constexpr int OTHER = STEPS * (COEFS + RHS);                                          /* where SPLIT has w of a chunk, then the diagonal */
   static constexpr int STAGE = OTHER + (WHAT == SPLIT ? 2 * STEPS * 32 : 0);
 
   static __host__ __device__ int    ring(const SyncILUDeviceStruct &m) { return (m.height + STEPS) * ROW; }
   static __host__ __device__ size_t bytes(const SyncILUDeviceStruct &m, int stages)
   {
-    return ((size_t)stages * (W * STAGE + ring(m)) + STEPS * 32 + 2 * SUMS) * sizeof(double);
+    return ((size_t)stages * (STAGE + ring(m)) + STEPS * 32 + 2 * SUMS) * sizeof(double);
   }
 };
 
@@ -114,16 +77,8 @@ struct Turn {
   }
 };
 
-/* What a factorization has besides. */
-struct Judge {
-  SyncILUDevicePivoting piv;
-  double               *pivot;
-  SyncILUDeviceStatus  *status;
-};
-
 struct Place {
   const SyncILUDeviceStruct &m;
-  const SyncILUTeams        &team;
   const SyncILUDeviceSolve  &s;
   const Judge               &judge;
   Tile                       tile;
@@ -172,41 +127,18 @@ __device__ __forceinline__ void put(double *p, const double (&v)[R])
   }
 }
 
-/* A tile of a team: its number, -1 where there is none; its lowest v and w; levels that it begins behind the team. */
-struct Member {
-  int number, v, w, delay, a, b;
-};
-
-__device__ __forceinline__ Member member_of(const Place &o, int k)
-{
-  const SyncILULines &g = o.m.g, &team = o.team.g;
-  const int           lg = team.edge[0] - g.edge[0], columns = 1 << lg, rows = 1 << (team.edge[1] - g.edge[1]), i = k & (columns - 1), j = k >> lg;
-  Member              t;
-
-  t.a           = i << g.edge[0];
-  t.b           = j << g.edge[1];
-  t.v           = o.tile.v + t.a;
-  t.w           = o.tile.w + t.b;
-  t.delay       = g.level[0] * ((o.m.down ? columns - 1 - i : i) << g.edge[0]) + g.level[1] * ((o.m.down ? rows - 1 - j : j) << g.edge[1]);
-  const int row = t.w >> g.edge[1], column = (t.v >> g.edge[0]) - SyncILULinesBegin(&g, row);
-  t.number = t.w < g.points[2] && (unsigned)column < (unsigned)g.row ? row * g.row + column : -1;
-  return t;
-}
-
 /* Brings coefficients and right-hand sides, chunk by chunk, and takes away what was found in the chunk before in the same buffer. */
-template <int N, int WHAT, int R, int LG, int W, int D>
-__device__ __forceinline__ void carry(const Place &o, int member)
+template <int N, int WHAT, int R, int LG, int D>
+__device__ __forceinline__ void carry(const Place &o)
 {
-  typedef Layout<N, WHAT, R, LG, W, D> L;
+  typedef Layout<N, WHAT, R, LG, D> L;
   /* not where the compiler then takes fewer registers for all of the kernel, which takes more time */
   constexpr bool      PREDICATED = N != 3 && (R == 1 || N < SYNCILU_STRUCT_MOST);
   const SyncILULines &g          = o.m.g;
   const bool          down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
-  const int           lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
-  const int           ring = L::ring(o.m), columns = lines[0] + o.m.reach[0];
-  const Member        tile           = member_of(o, member);
-  const int           number_of_tile = max(tile.number, 0);
-  double *const       stages         = o.stage + member * L::STAGE;
+  const int           lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], height = 1 << g.edge[1];
+  const int           ring = L::ring(o.m), columns = width + o.m.reach[0];
+  const Tile          tile  = o.tile;
   const int           place = (step * 33 + lane / STEPS) * R, stride = g.stride[0];
   int                 row[STEPS], late[STEPS], cell[STEPS]; /* of the lines that this lane takes one step a chunk of */
   Turn                t;
@@ -216,22 +148,22 @@ __device__ __forceinline__ void carry(const Place &o, int member)
     const int  number = 32 / STEPS * u + lane / STEPS, v = tile.v + (number & (width - 1)), w = tile.w + (number >> g.edge[0]);
     const int  first = line_row(g, v, w);
     const Lane l     = turned(o.m, lane_at(g, v, w));
-    const int  a = tile.a + (number & (width - 1)), b = tile.b + (number >> g.edge[0]);
+    const int  a = number & (width - 1), b = number >> g.edge[0];
 
     late[u] = first < 0 ? INT_MAX / 2 : l.late - step;
     row[u]  = first + (down ? g.points[0] - 1 + l.late - step : step - l.late) * stride;
-    cell[u] = step * L::ROW + R * (((down ? lines[1] - 1 - b : b) + o.m.reach[1]) * columns + (down ? lines[0] - 1 - a : a) + o.m.reach[0]);
+    cell[u] = step * L::ROW + R * (((down ? height - 1 - b : b) + o.m.reach[1]) * columns + (down ? width - 1 - a : a) + o.m.reach[0]);
   }
   const int     columns_left = o.s.nrhs - o.group * R; /* right-hand sides of this group, R or fewer */
   const double *b            = (const double *)(WHAT == SPLIT ? o.s.v : o.s.b) + (size_t)o.group * R * o.s.ldb;
   double       *out = (double *)o.s.out + (o.s.out ? (size_t)o.group * R * o.s.ldout : 0), *next = (double *)o.s.next;
-  if (next) next += o.at(number_of_tile, 0) * R;
-  const double *const coef  = (const double *)o.m.val + (size_t)number_of_tile * g.steps * L::COEFS;
-  const double *const other = (const double *)o.s.b + o.at(number_of_tile, 0) * R;
+  if (next) next += o.at(tile.number, 0) * R;
+  const double *const coef  = (const double *)o.m.val + (size_t)tile.number * g.steps * L::COEFS;
+  const double *const other = (const double *)o.s.b + o.at(tile.number, 0) * R;
 
   for (int q = 0; q < o.chunks + o.stages; q++, t = t.next(o.stages)) {
     if (q >= o.stages) {
-      const int     start = (q - o.stages - 1) * STEPS - tile.delay, from = max(start, 0), to = tile.number < 0 ? 0 : min(start + STEPS, g.steps);
+      const int     start = (q - o.stages - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
       const double *found = o.ring + t.buffer * ring + o.m.height * L::ROW;
 
       barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
@@ -241,7 +173,7 @@ __device__ __forceinline__ void carry(const Place &o, int member)
 #pragma unroll
         for (int u = 0; u < STEPS; u++) get<R>(found + cell[u], y[u]);
         if (WHAT == SPLIT) {
-          const double *coefs = stages + t.buffer * W * L::STAGE + lane / STEPS, *w = coefs + L::OTHER + (STEPS - 1 - step) * 32;
+          const double *coefs = o.stage + t.buffer * L::STAGE + lane / STEPS, *w = coefs + L::OTHER + (STEPS - 1 - step) * 32;
 
           coefs += step * L::COEFS + N * 32;
 #pragma unroll
@@ -271,9 +203,9 @@ __device__ __forceinline__ void carry(const Place &o, int member)
       }
     }
     if (q < o.chunks) {
-      const int start = (q - 1) * STEPS - tile.delay, from = max(start, 0), to = tile.number < 0 ? 0 : min(start + STEPS, g.steps);
-      double   *coefs = stages + t.buffer * W * L::STAGE, *rhs = coefs + STEPS * L::COEFS;
-      Barrier  *full = &o.bars->full[member][t.buffer];
+      const int start = (q - 1) * STEPS, from = max(start, 0), to = min(start + STEPS, g.steps);
+      double   *coefs = o.stage + t.buffer * L::STAGE, *rhs = coefs + STEPS * L::COEFS;
+      Barrier  *full = &o.bars->full[t.buffer];
 
       if (from < to && lane == 0) {
         const int size = L::COEFS * (int)sizeof(double), size_other = 32 * R * (int)sizeof(double);
@@ -285,7 +217,7 @@ __device__ __forceinline__ void carry(const Place &o, int member)
           copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32 * R, other + (size_t)(g.steps - to) * 32 * R,
                     (to - from) * size_other, full);
         if (WHAT == SPLIT)
-          copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(number_of_tile, from), (to - from) * size_other, full);
+          copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(tile.number, from), (to - from) * size_other, full);
       }
       if (gathers) {
 #pragma unroll
@@ -309,14 +241,14 @@ __device__ __forceinline__ void carry(const Place &o, int member)
    Brings what other tiles have found, its piece of every D-th chunk: the way of a value takes longer than a
    chunk.
 */
-template <int N, int WHAT, int R, int LG, int W, int D>
+template <int N, int WHAT, int R, int LG, int D>
 __device__ __forceinline__ void fetch(const Place &o, int piece, int slot)
 {
-  typedef Layout<N, WHAT, R, LG, W, D> L;
+  typedef Layout<N, WHAT, R, LG, D> L;
   /* lines of a lane; steps that a warp takes at once; how often it does */
   constexpr int       LINES = LG > 5 ? 1 << (LG - 5) : 1, ONCE = LG > 5 ? 1 : 32 >> LG, TIMES = ONCE < L::PIECE ? L::PIECE / ONCE : 1;
   const SyncILULines &g    = o.m.g;
-  const int           lane = threadIdx.x & 31, step = piece * L::PIECE + (LG > 5 ? 0 : lane >> LG), width = 1 << o.team.g.edge[0];
+  const int           lane = threadIdx.x & 31, step = piece * L::PIECE + (LG > 5 ? 0 : lane >> LG), width = 1 << g.edge[0];
   const int           ring = L::ring(o.m), columns = width + o.m.reach[0], height = o.m.height;
   int                 late[LINES], cell[LINES];
   const double       *x[LINES];
@@ -329,9 +261,9 @@ __device__ __forceinline__ void fetch(const Place &o, int piece, int slot)
     late[k] = INT_MAX / 2;
     cell[k] = -1;
     x[k]    = (const double *)o.s.x;
-    if (line >= o.team.lines || step >= (piece + 1) * L::PIECE) continue;
-    const int a = o.team.line[line][0], b = o.team.line[line][1];
-    const int v = o.tile.v + (o.m.down ? width - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << o.team.g.edge[1]) - 1 - b : b);
+    if (line >= o.m.beside.lines || step >= (piece + 1) * L::PIECE) continue;
+    const int a = o.m.beside.line[line][0], b = o.m.beside.line[line][1];
+    const int v = o.tile.v + (o.m.down ? width - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << g.edge[1]) - 1 - b : b);
     cell[k] = ((b + o.m.reach[1]) * columns + a + o.m.reach[0]) * R + step * L::ROW;
     if (line_row(g, v, w) < 0) continue;
     const Lane l     = turned(o.m, lane_at(g, v, w));
@@ -407,31 +339,28 @@ __device__ __forceinline__ void fetch(const Place &o, int piece, int slot)
    needed for; what the others need is there earlier, and is subtracted while these are waited for, or by
    other warps.
 */
-template <int N, int WHAT, int R, int LG, int W, int D>
-__device__ __forceinline__ void compute(const Place &o, int member)
+template <int N, int WHAT, int R, int LG, int D>
+__device__ __forceinline__ void compute(const Place &o)
 {
-  typedef Layout<N, WHAT, R, LG, W, D> L;
-  constexpr int                        NEAR = L::NEAR, FAR = L::FAR, PIECE = L::PIECE;
-  constexpr bool                       SUMMED = L::SUMMING > 0, SCALES = WHAT == SCALED || WHAT == SPLIT;
-  const Member                         tile    = member_of(o, member);
-  const int                            lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
-  const SyncILULines                  &g       = o.m.g;
-  const bool                           down = o.m.down, second = o.second<WHAT>();
-  const int                            lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
-  const int                            v = tile.v + (lane & (width - 1)), w = tile.w + (lane >> g.edge[0]), a = v - o.tile.v, b = w - o.tile.w;
-  const int                            first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late + tile.delay;
-  const int           cell    = (((down ? lines[1] - 1 - b : b) + o.m.reach[1]) * (lines[0] + o.m.reach[0]) + (down ? lines[0] - 1 - a : a) + o.m.reach[0]) * R;
-  const bool          stores  = !second || (o.m.exported >> lane & 1); /* the second solve reads all */
-  double             *x       = (double *)o.s.x + (o.at(max(tile.number, 0), -STEPS - tile.delay) + lane) * R;
-  const double *const stages  = o.stage + member * L::STAGE;
-  Barrier *const      full_of = o.bars->full[member];
+  typedef Layout<N, WHAT, R, LG, D> L;
+  constexpr int                     NEAR = L::NEAR, FAR = L::FAR, PIECE = L::PIECE;
+  constexpr bool                    SUMMED = L::SUMMING > 0, SCALES = WHAT == SCALED || WHAT == SPLIT;
+  const Tile                        tile = o.tile;
+  const SyncILULines               &g    = o.m.g;
+  const bool                        down = o.m.down, second = o.second<WHAT>();
+  const int                         lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
+  const int                         a = lane & (width - 1), b = lane >> g.edge[0], v = tile.v + a, w = tile.w + b;
+  const int                         first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
+  const int  cell   = (((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0]) * R;
+  const bool stores = !second || (o.m.exported >> lane & 1); /* the second solve reads all */
+  double    *x      = (double *)o.s.x + (o.at(tile.number, -STEPS) + lane) * R;
   /* the right-hand side comes with padding, or in the order of the other solve */
   const bool turned_rhs = second && WHAT != SPLIT;
   const int  rhs = STEPS * L::COEFS + (turned_rhs ? ((STEPS - 1) * 32 + lane) * R : lane * R), rhs_step = (turned_rhs ? -32 : 33) * R;
   int        from[N];
 
 #pragma unroll
-  for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.team.cells * R : cell + o.team.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
+  for (int e = 0; e < N; e++) from[e] = (o.m.at[e] < 0 ? o.m.beside.cells * R : cell + o.m.beside.cell[e] * R) + (height - o.m.before[e]) * L::ROW;
 
   /*
      All of a step but for the near entries: what is left of its right-hand side, and their coefficients; and
@@ -469,8 +398,8 @@ __device__ __forceinline__ void compute(const Place &o, int member)
 
   Turn   t;
   double rest[R], coef[NEAR], scale;
-  barrier_wait(&full_of[0], 0);
-  prepare(stages, o.ring, 0, rest, coef, scale);
+  barrier_wait(&o.bars->full[0], 0);
+  prepare(o.stage, o.ring, 0, rest, coef, scale);
   if (SUMMED) barrier_meet(1, 32 * L::TOGETHER);
   for (int q = 0; q < o.chunks; q++) {
     const int  start = (q - 1) * STEPS;
@@ -483,7 +412,10 @@ __device__ __forceinline__ void compute(const Place &o, int member)
       double near[NEAR][R], left[R], mine[NEAR], other = 0.0, later;
 
       /* who asks for a barrier waits for the answer: it is asked for a step before it is needed */
-      if (u % PIECE == 1 && !got) wait_for<SUMMED>(&o.bars->got[u / PIECE][t.buffer], t.parity);
+      if (u % PIECE == 1 && !got) {
+        if (SUMMED) barrier_spin(&o.bars->got[u / PIECE][t.buffer], t.parity);
+        else barrier_wait(&o.bars->got[u / PIECE][t.buffer], t.parity);
+      }
 #pragma unroll
       for (int k = 0; k < NEAR; k++) get<R>(found + from[FAR + k] + u * L::ROW, near[k]);
       if (SUMMED) {
@@ -491,11 +423,11 @@ __device__ __forceinline__ void compute(const Place &o, int member)
         other   = o.sums[u % 2 * L::SUMS + 32 + lane];
       }
       if (u % PIECE == 0) got = barrier_try(&o.bars->got[u / PIECE][t.buffer], t.parity);
-      if (u == STEPS - 2) full = q + 1 == o.chunks || barrier_try(&full_of[after.buffer], after.parity);
-      if (u + 1 < STEPS) prepare(stages + t.buffer * W * L::STAGE, found, u + 1, left, mine, later);
+      if (u == STEPS - 2) full = q + 1 == o.chunks || barrier_try(&o.bars->full[after.buffer], after.parity);
+      if (u + 1 < STEPS) prepare(o.stage + t.buffer * L::STAGE, found, u + 1, left, mine, later);
       else {
-        if (!full) barrier_wait(&full_of[after.buffer], after.parity);
-        prepare(stages + after.buffer * W * L::STAGE, next, 0, left, mine, later);
+        if (!full) barrier_wait(&o.bars->full[after.buffer], after.parity);
+        prepare(o.stage + after.buffer * L::STAGE, next, 0, left, mine, later);
       }
       const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
       double     y[R];
@@ -543,15 +475,12 @@ __device__ __forceinline__ void compute(const Place &o, int member)
 template <int N, int WHAT, int LG, int D>
 __device__ __forceinline__ void sum_far(const Place &o, int half)
 {
-  typedef Layout<N, WHAT, 1, LG, 1, D> L;
-  constexpr int                        FAR = L::FAR, COUNT = (FAR + 1) / 2, PIECE = L::PIECE;
-  const Member                         tile    = member_of(o, 0);
-  const int                            lines[] = {1 << o.team.g.edge[0], 1 << o.team.g.edge[1]};
-  const SyncILULines                  &g       = o.m.g;
-  const bool                           down = o.m.down, second = o.second<WHAT>();
-  const int                            lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
-  const int                            v = tile.v + (lane & (width - 1)), w = tile.w + (lane >> g.edge[0]), a = v - o.tile.v, b = w - o.tile.w;
-  const int cell = ((down ? lines[1] - 1 - b : b) + o.m.reach[1]) * (lines[0] + o.m.reach[0]) + (down ? lines[0] - 1 - a : a) + o.m.reach[0];
+  typedef Layout<N, WHAT, 1, LG, D> L;
+  constexpr int                     FAR = L::FAR, COUNT = (FAR + 1) / 2, PIECE = L::PIECE;
+  const SyncILULines               &g    = o.m.g;
+  const bool                        down = o.m.down, second = o.second<WHAT>();
+  const int lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m), a = lane & (width - 1), b = lane >> g.edge[0];
+  const int cell = ((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0];
   const int rhs = STEPS * L::COEFS + (second ? (STEPS - 1) * 32 + lane : lane), rhs_step = second ? -32 : 33, first = half ? FAR - COUNT : 0;
   int       from[COUNT];
   double    coef[COUNT], rest;
@@ -561,7 +490,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
   for (int k = 0; k < COUNT; k++) {
     const int e = first + k;
 
-    from[k] = (o.m.at[e] < 0 ? o.team.cells : cell + o.team.cell[e]) + (height - o.m.before[e]) * L::ROW;
+    from[k] = (o.m.at[e] < 0 ? o.m.beside.cells : cell + o.m.beside.cell[e]) + (height - o.m.before[e]) * L::ROW;
   }
   auto prepare = [&](const double *stage, int u) {
     const double *c = stage + u * L::COEFS + lane;
@@ -570,7 +499,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
 #pragma unroll
     for (int k = 0; k < COUNT; k++) coef[k] = FAR % 2 && half && !k ? 0.0 : c[(first + k) * 32]; /* one that both halves have */
   };
-  barrier_wait(&o.bars->full[0][0], 0);
+  barrier_wait(&o.bars->full[0], 0);
   prepare(o.stage, 0);
   for (int q = 0; q < o.chunks; q++) {
     const Turn    after = t.next(o.stages);
@@ -581,8 +510,8 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
       double y[COUNT], part = 0.0;
 
       /* the piece that has the step two before, if it is the first one of it */
-      if (u >= 2 && u % PIECE == 2 % PIECE) wait_for<true>(&o.bars->got[(u - 2) / PIECE][t.buffer], t.parity);
-      if (!u && q && PIECE == 2) wait_for<true>(&o.bars->got[L::PIECES - 1][last.buffer], last.parity);
+      if (u >= 2 && u % PIECE == 2 % PIECE) barrier_spin(&o.bars->got[(u - 2) / PIECE][t.buffer], t.parity);
+      if (!u && q && PIECE == 2) barrier_spin(&o.bars->got[L::PIECES - 1][last.buffer], last.parity);
 #pragma unroll
       for (int k = 0; k < COUNT; k++) y[k] = found[from[k] + u * L::ROW];
 #pragma unroll
@@ -594,7 +523,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
       o.sums[u % 2 * L::SUMS + half * 32 + lane] = rest;
       if (u + 1 < STEPS) prepare(stage, u + 1);
       else if (q + 1 < o.chunks) {
-        barrier_wait(&o.bars->full[0][after.buffer], after.parity);
+        barrier_wait(&o.bars->full[after.buffer], after.parity);
         prepare(o.stage + after.buffer * L::STAGE, 0);
       }
       barrier_meet(1, 32 * L::TOGETHER);
@@ -611,18 +540,17 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
    pieces; 25 points 0.215, 0.149 and 0.131; 15 points, 90^3, 0.164, 0.144, 0.135; 9 points, 1000^2, 0.544 and
    0.475, with stores of the solution that have predicates.
 */
-template <int N, int WHAT, int R, int LG, int W, int D>
-__global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, W, D>::WARPS, N > 3 && R == 1)
+template <int N, int WHAT, int R, int LG, int D>
+__global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 && R == 1)
   struct_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int groups, int stages)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) double shared[]; /* as copies of whole lines go there faster */
   __shared__ Barriers                     bars;
-  typedef Layout<N, WHAT, R, LG, W, D>    L;
+  typedef Layout<N, WHAT, R, LG, D>       L;
   constexpr int                           WARPS = L::WARPS;
-  const SyncILUTeams                     &team  = W == 1 ? m.one : m.team;
   const int                               ring  = stages * L::ring(m);
-  double                                 *ones = shared + stages * W * L::STAGE, *sums = ones + STEPS * 32, *found = sums + 2 * L::SUMS;
+  double                                 *ones = shared + stages * L::STAGE, *sums = ones + STEPS * 32, *found = sums + 2 * L::SUMS;
 
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);
@@ -632,34 +560,33 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, W, D>::WARPS, N > 
     barrier_begin(&bars.begun, 1);
     for (int k = 0; k < stages; k++) {
       /* of copies every lane arrives, and the warp for what it did besides */
-      for (int j = 0; j < W; j++) barrier_begin(&bars.full[j][k], 33);
+      barrier_begin(&bars.full[k], 33);
       for (int j = 0; j < L::PIECES; j++) barrier_begin(&bars.got[j][k], 1);
-      barrier_begin(&bars.empty[k], W);
+      barrier_begin(&bars.empty[k], 1);
     }
   }
   for (int k = threadIdx.x; k < ring; k += 32 * WARPS) found[k] = 0.0;
   for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
-  const int   place = (int)(bars.ticket / groups), chunks = 1 + (team.g.steps + STEPS - 1) / STEPS;
-  const Place o = {m, team, s, judge, tile_of(team.g, team.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, sums, ones, &bars};
+  const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
+  const Place o = {m, s, judge, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, sums, ones, &bars};
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
-  const unsigned turn = W == 1 ? bars.ticket : bars.ticket % 2 * 2;
-  const int      role = ((threadIdx.x >> 5) + WARPS - turn % WARPS) % WARPS;
-  if (role < W) compute<N, WHAT, R, LG, W, D>(o, role);
-  else if (role < 2 * W) carry<N, WHAT, R, LG, W, D>(o, role - W);
-  else if (role < 2 * W + L::PIECES * D) fetch<N, WHAT, R, LG, W, D>(o, (role - 2 * W) % L::PIECES, (role - 2 * W) / L::PIECES);
-  else if constexpr (L::SUMMING > 0) sum_far<N, WHAT, LG, D>(o, role - 2 * W - L::PIECES * D);
+  const int role = ((threadIdx.x >> 5) + WARPS - bars.ticket % WARPS) % WARPS;
+  if (role == 0) compute<N, WHAT, R, LG, D>(o);
+  else if (role == 1) carry<N, WHAT, R, LG, D>(o);
+  else if (role < 2 + L::PIECES * D) fetch<N, WHAT, R, LG, D>(o, (role - 2) % L::PIECES, (role - 2) / L::PIECES);
+  else if constexpr (L::SUMMING > 0) sum_far<N, WHAT, LG, D>(o, role - 2 - L::PIECES * D);
 #endif
 }
 
 /* Buffers: as many as fit so much shared memory, 0 if too few do. */
-template <int N, int WHAT, int R, int LG, int W, int D>
+template <int N, int WHAT, int R, int LG, int D>
 int stages_of(const SyncILUDeviceStruct &m, int most)
 {
   int stages = MOST_STAGES;
 
-  while (stages > 1 && Layout<N, WHAT, R, LG, W, D>::bytes(m, stages) > (size_t)most) stages--;
+  while (stages > 1 && Layout<N, WHAT, R, LG, D>::bytes(m, stages) > (size_t)most) stages--;
   return stages > 1 ? stages : 0;
 }
 
@@ -668,18 +595,18 @@ int stages_of(const SyncILUDeviceStruct &m, int most)
    other down, all of its shared memory; else so many that it has two, and a cache beside, for right-hand sides come in
    pieces of lines that other pieces complete; but three.
 */
-template <int N, int WHAT, int R, int LG, int W, int D>
+template <int N, int WHAT, int R, int LG, int D>
 int stages_for(const SyncILUDeviceStruct &m, int most, int blocks, int multiprocessors)
 {
-  const int all = stages_of<N, WHAT, R, LG, W, D>(m, most), cached = stages_of<N, WHAT, R, LG, W, D>(m, (most - SYNCILU_STRUCT_CACHE) / 2);
-  const int two = stages_of<N, WHAT, R, LG, W, D>(m, most / 2 - 1024);
+  const int all = stages_of<N, WHAT, R, LG, D>(m, most), cached = stages_of<N, WHAT, R, LG, D>(m, (most - SYNCILU_STRUCT_CACHE) / 2);
+  const int two = stages_of<N, WHAT, R, LG, D>(m, most / 2 - 1024);
 
   if (R > 1 || blocks <= multiprocessors * (N > 7 ? 2 : 1)) return all;
   return cached > 2 ? cached : two > 3 ? 3 : two ? two : all;
 }
 
 /* A launch; with fits given, whether one is possible, instead. */
-template <int N, int WHAT, int R, int LG, int W, int D>
+template <int N, int WHAT, int R, int LG, int D>
 cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
   int         device, most = 0, multiprocessors = 1;
@@ -689,21 +616,21 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (err != cudaSuccess) return err;
   most -= 1024; /* for the barriers */
-  const int groups = s ? (s->nrhs + R - 1) / R : 0, blocks = (W == 1 ? m.one : m.team).g.tiles * groups;
-  const int stages = stages_for<N, WHAT, R, LG, W, D>(m, most, blocks, multiprocessors);
-  const int bytes  = (int)Layout<N, WHAT, R, LG, W, D>::bytes(m, stages);
+  const int groups = s ? (s->nrhs + R - 1) / R : 0, blocks = m.g.tiles * groups;
+  const int stages = stages_for<N, WHAT, R, LG, D>(m, most, blocks, multiprocessors);
+  const int bytes  = (int)Layout<N, WHAT, R, LG, D>::bytes(m, stages);
   if (fits) {
     cudaFuncAttributes attributes = {};
 
-    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, WHAT, R, LG, W, D>);
+    err = cudaFuncGetAttributes(&attributes, struct_kernel<N, WHAT, R, LG, D>);
     /* compiled for a device that has no such copies, the kernel does nothing */
     *fits = err == cudaSuccess && attributes.ptxVersion >= 90 && stages;
     if (err != cudaSuccess) (void)cudaGetLastError();
     if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
     /* the kernel has one limit, and other matrices may need more of it than this one */
-    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG, W, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
+    return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
   }
-  struct_kernel<N, WHAT, R, LG, W, D><<<(unsigned)blocks, 32 * Layout<N, WHAT, R, LG, W, D>::WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
+  struct_kernel<N, WHAT, R, LG, D><<<(unsigned)blocks, 32 * Layout<N, WHAT, R, LG, D>::WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
   return cudaGetLastError();
 }
 
@@ -716,16 +643,13 @@ cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, c
 {
   constexpr int D = R == 1 ? SYNCILU_STRUCT_FETCH : 1, MOST = R == 1 ? SYNCILU_STRUCT_FETCH_MOST : 1;
 
-  if constexpr (R == 1) {
-    if (m.team.tiles == 2) return launch<SYNCILU_STRUCT_TEAM_ENTRIES, WHAT, R, 4, 2, D>(m, s, judge, fits, stream);
-  }
-  if (m.entries == 2) return launch<2, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
-  if (m.entries == 4) return launch<4, WHAT, R, 2, 1, 1>(m, s, judge, fits, stream);
-  if (m.entries == 3) return launch<3, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
-  if (m.entries == 7 && m.one.lines <= 16 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<7, WHAT, R, 4, 1, D>(m, s, judge, fits, stream);
-  if (m.entries == 7) return launch<7, WHAT, R, 6, 1, MOST>(m, s, judge, fits, stream);
-  if (m.one.lines <= 32 && m.one.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5, 1, MOST>(m, s, judge, fits, stream);
-  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6, 1, MOST>(m, s, judge, fits, stream);
+  if (m.entries == 2) return launch<2, WHAT, R, 2, 1>(m, s, judge, fits, stream);
+  if (m.entries == 4) return launch<4, WHAT, R, 2, 1>(m, s, judge, fits, stream);
+  if (m.entries == 3) return launch<3, WHAT, R, 4, D>(m, s, judge, fits, stream);
+  if (m.entries == 7 && m.beside.lines <= 16 && m.beside.cells <= SYNCILU_STRUCT_FEW) return launch<7, WHAT, R, 4, D>(m, s, judge, fits, stream);
+  if (m.entries == 7) return launch<7, WHAT, R, 6, MOST>(m, s, judge, fits, stream);
+  if (m.beside.lines <= 32 && m.beside.cells <= SYNCILU_STRUCT_FEW) return launch<SYNCILU_STRUCT_MOST, WHAT, R, 5, MOST>(m, s, judge, fits, stream);
+  return launch<SYNCILU_STRUCT_MOST, WHAT, R, 6, MOST>(m, s, judge, fits, stream);
 }
 
 template <int R>
@@ -755,6 +679,7 @@ cudaError_t SyncILUKernelSolveStruct(SyncILUValueType type, SyncILUDeviceStruct 
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
   if (!s.nrhs) return cudaSuccess;
+  if (s.nrhs == 1 && m.box.tiles) return SyncILUKernelSolveStructNear(type, m, s, stream);
   return s.nrhs == 1 ? of_scale<1>(m, &s, nullptr, stream) : of_scale<SYNCILU_RHS_BLOCK>(m, &s, nullptr, stream);
 }
 
@@ -762,5 +687,6 @@ cudaError_t SyncILUKernelStructPivots(SyncILUValueType type, SyncILUDeviceStruct
                                       SyncILUDeviceStatus *status, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (m.box.tiles) return SyncILUKernelStructNearPivots(type, m, s, piv, pivot, status, stream);
   return of_size<PIVOTS, 1>(m, &s, {piv, (double *)pivot, status}, nullptr, stream);
 }

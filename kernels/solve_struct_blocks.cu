@@ -96,7 +96,7 @@ struct Sizes {
     z.lines   = SyncILUStructBlocksLines(&m.g);
     z.threads = z.lines * D;
     z.warps   = (z.threads + 31) / 32;
-    z.row     = m.one.cells * D * R;
+    z.row     = m.beside.cells * D * R;
     z.slots   = stages - 1 + m.height;
     z.stored  = (int)SyncILUStructBlocksStep(&m.g, m.points, D);
     z.coefs   = identity && m.points ? (int)SyncILUStructBlocksStep(&m.g, m.points - 1, D) : z.stored;
@@ -146,7 +146,7 @@ __device__ __forceinline__ void get(const double *p, double (&v)[R])
 __device__ __forceinline__ Beside beside(const Place &o, int k)
 {
   const SyncILULines &g = o.m.g;
-  const int           a = o.m.one.line[k][0], b = o.m.one.line[k][1];
+  const int           a = o.m.beside.line[k][0], b = o.m.beside.line[k][1];
   const int           v = o.tile.v + (o.m.down ? (1 << g.edge[0]) - 1 - a : a), w = o.tile.w + (o.m.down ? (1 << g.edge[1]) - 1 - b : b);
   Beside              l = {0, 0, o.cell(a, b), INT_MAX / 2};
 
@@ -186,7 +186,7 @@ template <int D, int R>
 __device__ __forceinline__ void fetch(const Place &o, int which, int fetchers)
 {
   constexpr int LINE = D * R, ONCE = 4;
-  const int     lane = threadIdx.x & 31, steps = o.m.g.steps, count = o.m.one.lines * LINE, points = o.m.g.points[0];
+  const int     lane = threadIdx.x & 31, steps = o.m.g.steps, count = o.m.beside.lines * LINE, points = o.m.g.points[0];
 
   for (int n = which; n < steps + o.m.height; n += fetchers) {
     const int slot = n % o.z.slots, u = n - o.m.height, before = u - o.stages + 1;
@@ -322,7 +322,7 @@ __device__ __forceinline__ void solve_lines(const Place &o, int thread)
   for (int k = 0; k < NEAR; k++) {
     const int e = near ? far + (k < near ? k : 0) : 0; /* there are fewer: zeros times what is there anyway */
 
-    end[k]   = slots * ring_row + x.cell * (D * R) + (near ? m.one.cell[e] * (D * R) : 0);
+    end[k]   = slots * ring_row + x.cell * (D * R) + (near ? m.beside.cell[e] * (D * R) : 0);
     there[k] = end[k] + (m.height - (near ? 1 : 0) - slots) * ring_row;
   }
   /* The coefficients of the near entries of a step, and what is left of its right-hand side. */
@@ -405,7 +405,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
     const int e = min(group + j * GROUPS, max(far, 1) - 1);
 
     place[j] = x.t + e * BLOCK;
-    end[j]   = slots * ring_row + (x.cell + m.one.cell[e]) * (D * R);
+    end[j]   = slots * ring_row + (x.cell + m.beside.cell[e]) * (D * R);
     there[j] = end[j] + (m.height - m.before[e] - slots) * ring_row;
   }
   for (int n = 0; n < m.height - 2; n++) got.wait();
@@ -600,8 +600,8 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
   fence_copies();
   __syncthreads(); /* ticket and barriers are there */
   const int   place = (int)(bars.ticket / groups);
-  const Place o = {m, identity, near, s, z, tile_of(m.g, m.one.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
-  for (int k = threadIdx.x; k < m.one.lines; k += blockDim.x) lines[k] = beside(o, k);
+  const Place o     = {m, identity, near, s, z, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
+  for (int k = threadIdx.x; k < m.beside.lines; k += blockDim.x) lines[k] = beside(o, k);
   __syncthreads(); /* the lines beside are there for all warps that fetch */
   const int warp = threadIdx.x >> 5, role = warp / z.warps, thread = (int)threadIdx.x - role * z.warps * 32, working = z.warps * roles_of(FAR);
   if (role == 0) solve_lines<D, R, FAR, LG>(o, thread);

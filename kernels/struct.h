@@ -39,10 +39,15 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int line
   return entries <= 7 ? 7 : SYNCILU_STRUCT_MOST;
 }
 
-/* Most tiles of a team, entries of its rows, and lines of it and beside it. */
-#define SYNCILU_STRUCT_TEAM         2
-#define SYNCILU_STRUCT_TEAM_ENTRIES 3
-#define SYNCILU_STRUCT_TEAM_CELLS   91
+/*
+   Where rows need those beside them alone: most lines beside a tile, and of these on one side; the logarithm of the tiles
+   of a box.
+*/
+#define SYNCILU_STRUCT_NEAR_LINES 12
+#define SYNCILU_STRUCT_NEAR_SIDE  8
+#if !defined(SYNCILU_STRUCT_BOX) /* tests have fewer */
+  #define SYNCILU_STRUCT_BOX 4
+#endif
 
 typedef struct {
   int points[3], stride[3], skew, level[2];
@@ -97,20 +102,24 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStencilBit(int upper, int point)
   return upper ? SYNCILU_STRUCT_MOST + point : point;
 }
 
+/* The lines beside a tile that have values for it. */
+typedef struct {
+  /* where the line of an entry is among those of the tile and those beside it, which have cells in rows along v */
+  short cell[SYNCILU_STRUCT_MOST];
+  int   cells; /* of all these lines */
+  int   lines;
+  const signed char (*line)[2]; /* their v and w, counted from the tile's */
+} SyncILUBeside;
+
 /*
-   Tiles side by side that a block solves for together, a power of two in either direction; of such a team and the
-   lines beside it, as of a larger tile. A team may have tiles that there are not.
+   Tiles that a cluster solves for, a power of two in either direction: a larger tile. A box may have tiles that there
+   are not.
 */
 typedef struct {
   SyncILULines g;
   int          tiles;
-  /* where the line of an entry is among those of the team and those beside it, which have cells in rows along v */
-  short cell[SYNCILU_STRUCT_MOST];
-  int   cells;                  /* of all these lines */
-  int   lines;                  /* beside the team that have values for it */
-  const signed char (*line)[2]; /* their v and w, counted from the team's */
-  const int *order;             /* of the teams */
-} SyncILUTeams;
+  const int   *order; /* of the boxes */
+} SyncILUBox;
 
 /*
    A triangle in tiles of lines. Steps of a tile are its levels, counted from its first one; if down, from the
@@ -137,13 +146,19 @@ typedef struct {
      Of each entry, those that reach back furthest first: its point, -1 if padding; and the levels that it
      reaches back
   */
-  signed char  at[SYNCILU_STRUCT_MOST], before[SYNCILU_STRUCT_MOST];
-  int          reach[2]; /* lines beside a tile or team in v and w */
-  int          height;   /* most levels that an entry reaches back */
-  unsigned     exported; /* lanes whose values other tiles need */
-  SyncILUTeams one;      /* every tile for itself */
-  SyncILUTeams team;     /* where there is one right-hand side */
-  void        *val;
+  signed char   at[SYNCILU_STRUCT_MOST], before[SYNCILU_STRUCT_MOST];
+  int           reach[2]; /* lines beside a tile in v and w */
+  int           height;   /* most levels that an entry reaches back */
+  unsigned      exported; /* lanes whose values other tiles need */
+  SyncILUBeside beside;
+  const int    *order; /* of the tiles */
+  /*
+     Where rows need those beside them alone, of their line and of the lines before it in v and w: which entries these
+     are, -1 if there is none; and boxes of tiles. Else a box has no tiles.
+  */
+  int        near[3];
+  SyncILUBox box;
+  void      *val;
   /* of L, for Eisenstat's trick: the diagonal of the matrix, in the order of x, with zeros where there is no row */
   const void *diagonal;
 } SyncILUDeviceStruct;

@@ -364,23 +364,24 @@
 #define SYNCILU_LONG_SHARE 0.5
 
 /*
-   Nanoseconds from step to step of a tile of lines, and from a tile to the next one; and those for which a
-   warp pauses whose tile has not begun. Measured on an H200: a 5-point grid of 1000 x 32 points takes 60 ns a
-   step, and of 64 x 64 x 64 points 34 us, with 22 tiles one behind the other. Where blocks solve for two
-   tiles, 14 blocks are on that way, and it takes 33 us: tiles are counted all the same.
+   Nanoseconds from step to step of a tile of lines, and from a tile to the next one; the same where rows need those
+   beside them alone; and those for which a warp pauses whose tile has not begun. Measured on an H200: a 5-point grid
+   of 1000 x 32 points took 60 ns a step, and of 64 x 64 x 64 points 34 us, with 22 tiles one behind the other, when
+   all went through memory. With boxes of tiles a 5-point grid of 3200 x 32 points takes 39 (U) and 46 (L) ns a step,
+   and each tile more of 32 x 2048 points 0.18 us besides its steps, of 7 points, 32 x 256 x 4, 0.35 us.
 */
-#define SYNCILU_STRUCT_STEP  60.0
-#define SYNCILU_STRUCT_HOP   900.0
-#define SYNCILU_STRUCT_PAUSE 40
+#define SYNCILU_STRUCT_STEP      60.0
+#define SYNCILU_STRUCT_HOP       900.0
+#define SYNCILU_STRUCT_NEAR_STEP 43.0
+#define SYNCILU_STRUCT_NEAR_HOP  350.0
+#define SYNCILU_STRUCT_PAUSE     40
 
 /*
    Chunks of steps whose values from other tiles are on their way at a time, along lines of a grid of three
    directions; the way takes longer than a chunk. And bytes of shared memory that blocks leave to a
-   multiprocessor's cache. On an H200, L + U of 7 points, two tiles a block: 160^3 0.332 ms with one chunk and
-   a tile a block, 0.285 with three chunks, 0.302 with two tiles too, 0.267 with the cache; 512^3 6.05, 5.57,
-   5.43, 5.31. Four tiles a block, which step together too: 0.257 and 5.26, but 64^3 0.081 for 0.066. Where
-   rows have up to 13 entries their own values take the room: 27 points, 336^3 4.21 with one chunk, 3.34 with
-   two, 3.30 with three; 80^3 0.345, 0.327 and 0.389.
+   multiprocessor's cache. On an H200, L + U of 7 points, all of them through memory: 160^3 0.332 ms with one
+   chunk, 0.285 with three; 512^3 6.05 and 5.57. Where rows have up to 13 entries their own values take the room:
+   27 points, 336^3 4.21 with one chunk, 3.34 with two, 3.30 with three; 80^3 0.345, 0.327 and 0.389.
 */
 #define SYNCILU_STRUCT_FETCH      3
 #define SYNCILU_STRUCT_FETCH_MOST 2

@@ -59,12 +59,13 @@ static PetscErrorCode Create(MPI_Comm comm, const Shape *s, DM *da, Mat *A)
 /* Sets a preconditioner of the GPU up, and compares what it does with that of the host; the view in text. */
 static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, const char *options, char *text, size_t len)
 {
-  Vec       b, x[2];
+  Vec       b, x[2], y[2];
   PetscReal difference;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &x[0], &b));
   PetscCall(VecDuplicate(x[0], &x[1]));
+  for (int k = 0; k < 2; k++) PetscCall(VecDuplicate(x[0], &y[k]));
   PetscCall(VecSetRandom(b, NULL));
   for (int k = 0; k < 2; k++) {
     PetscOptions db;
@@ -80,13 +81,19 @@ static PetscErrorCode Apply(Mat A, const PetscInt grid[4], SyncILUSolve solve, c
     if (grid) PetscCall(PCSyncILUSetGrid(pc, grid[0], grid[1], grid[2], grid[3]));
     PetscCall(PCSetUp(pc));
     PetscCall(PCApply(pc, b, x[k]));
+    PetscCall(PCApplyTranspose(pc, b, y[k]));
     if (k) PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, len));
     PetscCall(PCDestroy(&pc));
     PetscCall(CheckOptionsEnd(&db));
   }
   PetscCall(CheckDifference(x[1], x[0], &difference));
   CHECK(difference < 1e-12, "the solution is %g from the host's:\n%s", (double)difference, text);
-  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
+  PetscCall(CheckDifference(y[1], y[0], &difference));
+  CHECK(difference < 1e-12, "the transposed solution is %g from the host's:\n%s", (double)difference, text);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(VecDestroy(&x[k]));
+    PetscCall(VecDestroy(&y[k]));
+  }
   PetscCall(VecDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,6 +104,69 @@ static double LevelPoints(const Shape *s)
   const PetscInt *n = s->points, levels = n[0] + (s->box ? 2 : 1) * (n[1] - 1) + (s->box ? 4 : 1) * (n[2] - 1);
 
   return (double)(n[0] * n[1] * n[2]) / (double)levels;
+}
+
+/* A matrix on a grid whose rows have neighbors along the axes of a mask in L, and along those of another one in U. */
+static PetscErrorCode CreateUpwind(const PetscInt points[3], int lower, int upper, Mat *A)
+{
+  const PetscInt n = points[0] * points[1] * points[2], stride[3] = {1, points[0], points[0] * points[1]};
+  PetscRandom    random;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 7, NULL, A));
+  for (PetscInt i = 0; i < n; i++) {
+    for (int c = -3; c <= 3; c++) {
+      const int      axis = PetscAbsInt(c) - 1, mask = c < 0 ? lower : upper;
+      const PetscInt at = c ? i / stride[axis] % points[axis] + (c < 0 ? -1 : 1) : 0;
+      PetscScalar    v;
+
+      if (c && (!(mask >> axis & 1) || at < 0 || at >= points[axis])) continue;
+      PetscCall(PetscRandomGetValue(random, &v));
+      PetscCall(MatSetValue(*A, i, c ? i + (c < 0 ? -stride[axis] : stride[axis]) : i, c ? -v : 8.0 + v, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Rows of L and of U that need others along other axes, as where a flow is upwind: the kernels for rows that need those
+   beside them alone do not leave what the others would read, nor the other way round. With clusters, of boxes of tiles.
+*/
+static PetscErrorCode TestUpwind(void)
+{
+  const PetscInt grids[][3] = {
+    {20, 70, 1 },
+    {6,  29, 26},
+    {9,  1,  40}
+  };
+  char *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(20000, &text));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(grids); k++) {
+    for (int masks = 0; masks < 64 + 2; masks++) {
+      /* the last ones without clusters, if the device is emulated */
+      const PetscBool few   = (PetscBool)(masks >= 64);
+      const int       lower = few ? (masks & 1 ? 3 : 7) : masks & 7, upper = few ? lower : masks >> 3;
+      PetscBool       boxes;
+      Mat             A;
+
+      if ((grids[k][1] == 1 && (lower | upper) & 2) || (grids[k][2] == 1 && (lower | upper) & 4)) continue;
+      if (!(lower | upper) || (k == 1 && lower != 7 && upper != 7)) continue;
+      PetscCheck(!setenv("EMULATOR_CLUSTER", few ? "1" : "16", 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv() fails");
+      PetscCall(CreateUpwind(grids[k], lower, upper, &A));
+      PetscCall(Apply(A, (const PetscInt[]){grids[k][0], grids[k][1], grids[k][2], 1}, SYNCILU_SOLVE_STRUCT, "", text, 20000));
+      boxes = (PetscBool)(strstr(text, " a cluster; stencil") != NULL);
+      CHECK(!boxes || lower == upper, "boxes of tiles with the axes %d of L and %d of U:\n%s", lower, upper, text);
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(PetscFree(text));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -870,6 +940,7 @@ int main(int argc, char **argv)
     PetscCall(TestRefused(device));
     if (device) {
       PetscCall(TestOrigins());
+      PetscCall(TestUpwind());
       PetscCall(TestWide());
       PetscCall(TestPoints());
       PetscCall(TestPointsMemory());

@@ -69,7 +69,7 @@ static PetscErrorCode FactorLines(Factorization *f, SyncILUDevicePattern p, cons
   const size_t               room  = f->L->room;
   SyncILUDeviceSolve         s     = {.x = f->workspace, .nrhs = 1, .ticket = plan->ticket + 2};
   SyncILUDeviceStruct        upper = {.points = 0};
-  signed char                line[2][SYNCILU_STRUCT_LINES][2];
+  signed char                line[SYNCILU_STRUCT_LINES][2];
 
   PetscFunctionBegin;
   StencilDescribe(plan->stencil, PART_U, &upper, line);

@@ -4,6 +4,7 @@
 */
 #include "struct.h"
 #include "../../kernels/solve_struct.h"
+#include "../../kernels/solve_struct_near.h"
 
 /* A point of the stencil as one that a row depends on in the direction of the triangle. */
 static void Before(const SyncILUDeviceStruct *m, int e, signed char d[3])
@@ -11,12 +12,17 @@ static void Before(const SyncILUDeviceStruct *m, int e, signed char d[3])
   for (int c = 0; c < 3; c++) d[c] = (signed char)(m->transposed == m->down ? m->point[e][c] : -m->point[e][c]);
 }
 
-/* The lines beside a team that its rows depend on; and the lanes of a tile that others depend on, if it is a team by itself. */
-static void Beside(SyncILUDeviceStruct *m, SyncILUTeams *t, signed char line[][2])
+/*
+   The lines beside a tile that its rows depend on, and the lanes of a tile that others depend on. Where there are more
+   than there is room for, cells or lines say so.
+*/
+static void Beside(SyncILUDeviceStruct *m, signed char line[][2])
 {
-  const int   width = 1 << t->g.edge[0], height = 1 << t->g.edge[1], columns = width + m->reach[0], lanes = width * height;
+  const int   width = 1 << m->g.edge[0], height = 1 << m->g.edge[1], columns = width + m->reach[0], lanes = width * height;
   signed char needed[SYNCILU_STRUCT_CELLS] = {0};
 
+  m->beside.cells = columns * (height + m->reach[1]);
+  if (m->beside.cells > SYNCILU_STRUCT_CELLS) return;
   for (int l = 0; l < lanes; l++) {
     for (int e = 0; e < m->points; e++) {
       signed char d[3];
@@ -24,7 +30,7 @@ static void Beside(SyncILUDeviceStruct *m, SyncILUTeams *t, signed char line[][2
 
       Before(m, e, d);
       v = (l & (width - 1)) + d[1] + m->g.skew * d[2];
-      w = (l >> t->g.edge[0]) + d[2];
+      w = (l >> m->g.edge[0]) + d[2];
       if (v < 0 || w < 0) needed[(w + m->reach[1]) * columns + v + m->reach[0]] = 1;
     }
   }
@@ -33,30 +39,20 @@ static void Beside(SyncILUDeviceStruct *m, SyncILUTeams *t, signed char line[][2
       const int there[2] = {(v + 32 * width) & (width - 1), (w + 32 * height) & (height - 1)};
 
       if (!needed[(w + m->reach[1]) * columns + v + m->reach[0]]) continue;
-      if (t->lines < SYNCILU_STRUCT_LINES) {
-        line[t->lines][0] = (signed char)v;
-        line[t->lines][1] = (signed char)w;
+      if (m->beside.lines < SYNCILU_STRUCT_LINES) {
+        line[m->beside.lines][0] = (signed char)v;
+        line[m->beside.lines][1] = (signed char)w;
       }
-      t->lines++;
-      if (t == &m->one) m->exported |= 1u << (m->down ? lanes - 1 - there[1] * width - there[0] : there[1] * width + there[0]);
+      m->beside.lines++;
+      m->exported |= 1u << (m->down ? lanes - 1 - there[1] * width - there[0] : there[1] * width + there[0]);
     }
   }
-}
-
-/* A team of known edges. Where it has more lines than there is room for, cells or lines say so. */
-static void Team(SyncILUDeviceStruct *m, const SyncILULines *g, SyncILUTeams *t, signed char line[][2])
-{
-  t->g     = *g;
-  t->tiles = 1 << (g->edge[0] + g->edge[1] - m->g.edge[0] - m->g.edge[1]);
-  t->lines = 0;
-  t->cells = ((1 << g->edge[0]) + m->reach[0]) * ((1 << g->edge[1]) + m->reach[1]);
-  if (t->cells <= SYNCILU_STRUCT_CELLS) Beside(m, t, line);
 }
 
 /* Where the entries of a row find what they need: those that reach back furthest first, behind the padding. */
 static void Entries(SyncILUDeviceStruct *m)
 {
-  const int columns[] = {(1 << m->g.edge[0]) + m->reach[0], (1 << m->team.g.edge[0]) + m->reach[0]}, padding = m->entries - m->points;
+  const int columns = (1 << m->g.edge[0]) + m->reach[0], padding = m->entries - m->points;
   int       next = 0;
 
   for (; next < padding; next++) m->at[next] = -1;
@@ -66,12 +62,28 @@ static void Entries(SyncILUDeviceStruct *m)
 
       Before(m, e, d);
       if (StencilBefore(&m->g, d) != before) continue;
-      m->at[next]          = (signed char)e;
-      m->before[next]      = (signed char)before;
-      m->one.cell[next]    = (short)(d[2] * columns[0] + d[1] + m->g.skew * d[2]);
-      m->team.cell[next++] = (short)(d[2] * columns[1] + d[1] + m->g.skew * d[2]);
+      m->at[next]            = (signed char)e;
+      m->before[next]        = (signed char)before;
+      m->beside.cell[next++] = (short)(d[2] * columns + d[1] + m->g.skew * d[2]);
     }
   }
+}
+
+/* Which entries are those of the row's own line, and of the lines before it in v and w; and boxes, if there are no others. */
+static void Near(const Stencil *s, SyncILUDeviceStruct *m)
+{
+  for (int c = 0; c < 3; c++) m->near[c] = -1;
+  if (!s->near) return;
+  for (int e = 0; e < m->entries; e++) {
+    signed char d[3];
+    int         c = 0;
+
+    Before(m, m->at[e], d);
+    while (!d[c]) c++;
+    m->near[c] = e;
+  }
+  m->box.g     = s->box;
+  m->box.tiles = 1 << (s->box.edge[0] + s->box.edge[1] - m->g.edge[0] - m->g.edge[1]);
 }
 
 /* The tiles by their lowest levels; those of one level by their numbers. From the end, if down. */
@@ -116,7 +128,7 @@ PetscErrorCode StencilSortTiles(Triangle *t, const SyncILULines *g, int down, co
 }
 
 /* All of a triangle but its memory. */
-void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[2][SYNCILU_STRUCT_LINES][2])
+void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed char line[SYNCILU_STRUCT_LINES][2])
 {
   const int source = part == PART_U || part == PART_UT;
 
@@ -135,16 +147,16 @@ void StencilDescribe(const Stencil *s, Part part, SyncILUDeviceStruct *m, signed
     m->reach[1] = PetscMax(m->reach[1], -d[2]);
     m->height   = PetscMax(m->height, StencilBefore(&s->g, d));
   }
-  Team(m, &s->g, &m->one, line[0]);
-  m->entries = s->unknowns > 1 ? m->points : SyncILUStructEntries(m->points, m->one.lines, m->one.cells);
-  Team(m, &s->team, &m->team, line[1]);
+  Beside(m, line);
+  m->entries = s->unknowns > 1 ? m->points : SyncILUStructEntries(m->points, m->beside.lines, m->beside.cells);
   Entries(m);
+  Near(s, m);
 }
 
 /* Whether the pattern is for it; what there would be of the triangle. */
 static PetscErrorCode StencilFits(Plan *plan, Part part, SyncILUDeviceStruct *m, char why[], size_t len)
 {
-  signed char line[2][SYNCILU_STRUCT_LINES][2];
+  signed char line[SYNCILU_STRUCT_LINES][2];
 
   PetscFunctionBegin;
   if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size) {
@@ -155,7 +167,7 @@ static PetscErrorCode StencilFits(Plan *plan, Part part, SyncILUDeviceStruct *m,
   PetscCall(PetscStrncpy(why, plan->stencil->why, len));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   StencilDescribe(plan->stencil, part, m, line);
-  if (m->one.cells > SYNCILU_STRUCT_CELLS || m->one.lines > SYNCILU_STRUCT_LINES)
+  if (m->beside.cells > SYNCILU_STRUCT_CELLS || m->beside.lines > SYNCILU_STRUCT_LINES)
     PetscCall(PetscSNPrintf(why, len, "rows of a tile depend on more lines beside it than the %d there is room for", SYNCILU_STRUCT_LINES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,20 +191,29 @@ static PetscErrorCode Fits_Struct(Plan *plan, Part part, char why[], size_t len)
 static PetscErrorCode Create_Struct(Triangle *t)
 {
   Plan                *plan = t->plan;
-  signed char          line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
+  signed char          line[SYNCILU_STRUCT_LINES][2], (*lines)[2];
   SyncILUDeviceStruct *m;
   size_t               bytes;
+  int                  fits;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   t->data = m;
   StencilDescribe(plan->stencil, t->part, m, line);
+  if (m->box.tiles) {
+    PlanLaunch(SyncILUKernelStructNearFits(*m, &fits));
+    if (!fits) {
+      PetscCall(PetscInfo(NULL, "The device has no clusters of %d blocks: between tiles of lines all goes through memory\n", m->box.tiles));
+      m->box.tiles        = 0;
+      plan->stencil->near = PETSC_FALSE; /* nor for the other triangle */
+      plan->stencil->box  = plan->stencil->g;
+    }
+  }
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line), &lines));
   PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
-  m->one.line  = (const signed char(*)[2])lines;
-  m->team.line = (const signed char(*)[2])(lines + SYNCILU_STRUCT_LINES);
-  PlanCall(StencilSortTiles(t, &m->g, m->down, &m->one.order));
-  PlanCall(StencilSortTiles(t, &m->team.g, m->down, &m->team.order));
+  m->beside.line = (const signed char(*)[2])lines;
+  PlanCall(StencilSortTiles(t, &m->g, m->down, &m->order));
+  if (m->box.tiles) PlanCall(StencilSortTiles(t, &m->box.g, m->down, &m->box.order));
   t->room = (size_t)32 * (size_t)m->g.tiles * (size_t)m->g.steps;
   bytes   = t->room * (size_t)(m->entries + m->scaled) * plan->size;
   PlanCall(PlanAlloc(plan, &t->memory, bytes, &m->val));

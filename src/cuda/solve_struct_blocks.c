@@ -13,7 +13,7 @@ typedef struct {
   const SyncILUDeviceStructBlocks *upper; /* U's, where blocks are whole */
 } Points;
 
-static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, signed char line[2][SYNCILU_STRUCT_LINES][2])
+static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, signed char line[SYNCILU_STRUCT_LINES][2])
 {
   const Stencil *s = plan->inodes->stencil;
 
@@ -28,7 +28,7 @@ static void Describe(const Plan *plan, Part part, SyncILUDeviceStructBlocks *q, 
 /* Whether the pattern is for it; what there would be of the triangle. */
 static PetscErrorCode PointsFit(Plan *plan, Part part, SyncILUDeviceStructBlocks *q, char why[], size_t len)
 {
-  signed char line[2][SYNCILU_STRUCT_LINES][2];
+  signed char line[SYNCILU_STRUCT_LINES][2];
 
   PetscFunctionBegin;
   if (plan->settings->analysis != SYNCILU_ANALYSIS_AUTO || plan->settings->vector_size)
@@ -44,7 +44,7 @@ static PetscErrorCode PointsFit(Plan *plan, Part part, SyncILUDeviceStructBlocks
   if (plan->inodes->stencil->why[0]) PetscCall(PetscSNPrintf(why, len, "of points of %d unknowns, %s", plan->inode, plan->inodes->stencil->why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   Describe(plan, part, q, line);
-  if (q->m.one.cells > SYNCILU_STRUCT_CELLS || q->m.one.lines > SYNCILU_STRUCT_LINES)
+  if (q->m.beside.cells > SYNCILU_STRUCT_CELLS || q->m.beside.lines > SYNCILU_STRUCT_LINES)
     PetscCall(PetscSNPrintf(why, len, "points of a tile depend on more lines beside it than the %d there is room for", SYNCILU_STRUCT_LINES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,7 +69,7 @@ static PetscErrorCode Fits_StructBlocks(Plan *plan, Part part, char why[], size_
 static PetscErrorCode Create_StructBlocks(Triangle *t)
 {
   Plan                      *plan = t->plan;
-  signed char                line[2][SYNCILU_STRUCT_LINES][2], (*lines)[2];
+  signed char                line[SYNCILU_STRUCT_LINES][2], (*lines)[2];
   Points                    *points;
   SyncILUDeviceStructBlocks *q;
   const SyncILULines        *g;
@@ -81,10 +81,10 @@ static PetscErrorCode Create_StructBlocks(Triangle *t)
   q       = &points->q;
   g       = &q->m.g;
   Describe(plan, t->part, q, line);
-  PlanCall(PlanAlloc(plan, &t->memory, sizeof(line[0]), &lines));
-  PetscCall(DeviceUpload(plan->stream, lines, line[0], sizeof(line[0])));
-  q->m.one.line = (const signed char(*)[2])lines;
-  PlanCall(StencilSortTiles(t, &q->m.g, q->m.down, &q->m.one.order));
+  PlanCall(PlanAlloc(plan, &t->memory, sizeof(line), &lines));
+  PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
+  q->m.beside.line = (const signed char(*)[2])lines;
+  PlanCall(StencilSortTiles(t, &q->m.g, q->m.down, &q->m.order));
   t->room = (size_t)SyncILUStructBlocksLines(g) * (size_t)plan->inode * (size_t)g->tiles * (size_t)g->steps;
   bytes   = SyncILUStructBlocksStep(g, q->m.points, plan->inode) * (size_t)g->tiles * (size_t)g->steps * plan->size;
   PlanCall(PlanAlloc(plan, &t->memory, bytes, &q->m.val));

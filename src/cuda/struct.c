@@ -148,21 +148,52 @@ void StencilCut(SyncILULines *g)
   g->steps = g->points[0] + g->span;
 }
 
-/* Whether there are kernels for teams of tiles: where rows depend on lines next to theirs, as with 7 points. */
-static PetscBool HasTeams(const Stencil *s)
+/*
+   Whether rows need those beside them alone, as with 5 and 7 points, and few lines beside a tile. Of both triangles
+   alike: the solve with one of them reads all lanes of the other one's x, in which the kernels for other rows leave
+   sentinels.
+*/
+static PetscBool IsNear(const Stencil *s)
 {
-  signed char turned[3];
+  const SyncILULines *g       = &s->g;
+  int                 axes[2] = {0, 0}, across = 0, cells = 1; /* lines beside a tile, and with its own */
 
-  if (s->unknowns > 1 || s->entries[0] != SYNCILU_STRUCT_TEAM_ENTRIES || s->entries[1] != SYNCILU_STRUCT_TEAM_ENTRIES || s->g.edge[0] != 3) return PETSC_FALSE;
+  if (s->unknowns > 1 || g->skew || (g->points[1] > 1 && g->level[0] != 1) || (g->points[2] > 1 && g->level[1] != 1)) return PETSC_FALSE;
   for (int e = 0; e < s->entries[0] + s->entries[1]; e++) {
+    signed char        turned[3];
     const signed char *d = Dependence(s, e, turned);
 
-    if (d[1] + s->g.skew * d[2] + d[2] < -1) return PETSC_FALSE;
+    if (PetscAbsInt(d[0]) + PetscAbsInt(d[1]) + PetscAbsInt(d[2]) != 1) return PETSC_FALSE;
+    axes[e >= s->entries[0]] |= d[0] ? 1 : d[1] ? 2 : 4;
   }
-  return PETSC_TRUE;
+  if (axes[0] != axes[1] || !(axes[0] & 1)) return PETSC_FALSE;
+  for (int c = 0; c < 2; c++) {
+    const int side = axes[0] & 2 << c ? 1 << g->edge[1 - c] : 0;
+
+    if (side > SYNCILU_STRUCT_NEAR_SIDE) return PETSC_FALSE;
+    across += side;
+    cells *= (1 << g->edge[c]) + (side > 0);
+  }
+  return (PetscBool)(across <= SYNCILU_STRUCT_NEAR_LINES && s->entries[0] > 1 && SyncILUStructEntries(s->entries[0], across, cells) == s->entries[0]);
 }
 
-/* Tiles: nearly squares of 1 << lanes lines; teams of them, where lines are neighbours in two directions. */
+/* Boxes: nearly squares of lines, of as many tiles as a cluster has blocks, or fewer on small grids. */
+static void CutBoxes(Stencil *s)
+{
+  SyncILULines *g = &s->box;
+
+  *g = s->g;
+  for (int left = SYNCILU_STRUCT_BOX; left; left--) {
+    int c = 1 << g->edge[0] > 1 << g->edge[1];
+
+    if (1 << g->edge[c] >= g->points[c + 1]) c = !c;
+    if (1 << g->edge[c] >= g->points[c + 1]) break;
+    g->edge[c]++;
+  }
+  StencilCut(g);
+}
+
+/* Tiles: nearly squares of 1 << lanes lines. */
 static void CutTiles(Stencil *s, int lanes)
 {
   SyncILULines *g         = &s->g;
@@ -181,10 +212,9 @@ static void CutTiles(Stencil *s, int lanes)
   g->edge[0] = lanes - g->edge[1]; /* a grid of fewer lines leaves lanes without one */
   StencilCut(g);
   s->hops = ((extent[0] - 1) >> g->edge[0]) + ((g->points[2] - 1) >> g->edge[1]);
-  s->team = *g;
-  if (!HasTeams(s)) return;
-  s->team.edge[1]++;
-  StencilCut(&s->team);
+  s->box  = *g;
+  s->near = IsNear(s);
+  if (s->near) CutBoxes(s);
 }
 
 /*
@@ -199,8 +229,8 @@ static void ChooseTiles(Stencil *s)
   Stencil         best;
 
   if (dof == 1) {
-    s->step = SYNCILU_STRUCT_STEP;
     CutTiles(s, 5);
+    s->step = s->near ? SYNCILU_STRUCT_NEAR_STEP : SYNCILU_STRUCT_STEP;
     return;
   }
   best = *s;
@@ -654,7 +684,7 @@ PetscErrorCode StencilColumns(Plan *plan, int *col)
   for (int k = 0; k < 2; k++) {
     const SyncILUDeviceTriangle t = {.n = p->n, .skip = k, .begin = k ? p->diag : p->ptr, .end = k ? p->ptr + 1 : p->diag};
     SyncILUDeviceStruct         m = {.points = 0};
-    signed char                 line[2][SYNCILU_STRUCT_LINES][2];
+    signed char                 line[SYNCILU_STRUCT_LINES][2];
 
     StencilDescribe(plan->stencil, k ? PART_U : PART_L, &m, line);
     PlanLaunch(SyncILUKernelColumnsOfStruct(m, t, k ? NULL : p->diag, col, plan->stream));
@@ -665,7 +695,7 @@ PetscErrorCode StencilColumns(Plan *plan, int *col)
 /* Nanoseconds of the longest way through a triangle: steps along lines, and hops between tiles. */
 double StencilTime(const Stencil *s)
 {
-  return (double)s->levels * s->step + (double)s->hops * SYNCILU_STRUCT_HOP;
+  return (double)s->levels * s->step + (double)s->hops * (s->near ? SYNCILU_STRUCT_NEAR_HOP : SYNCILU_STRUCT_HOP);
 }
 
 /* Lanes of all steps of all tiles, with and without rows: numbers of x. */
@@ -677,15 +707,15 @@ double StencilLanes(const Stencil *s)
 PetscErrorCode StencilView(const Stencil *s, PetscViewer viewer)
 {
   const SyncILULines *g         = &s->g;
-  const int           tiles[]   = {1 << (s->team.edge[0] - g->edge[0]), 1 << (s->team.edge[1] - g->edge[1])};
+  const int           tiles[]   = {1 << (s->box.edge[0] - g->edge[0]), 1 << (s->box.edge[1] - g->edge[1])};
   const char         *what      = s->unknowns > 1 ? "points" : "rows";
-  char                holes[64] = "", teams[64] = "";
+  char                holes[64] = "", boxes[64] = "";
 
   PetscFunctionBegin;
   if (s->holes > 0.0) PetscCall(PetscSNPrintf(holes, sizeof(holes), ", %.0f of whose entries rows do not have", s->holes));
-  if (tiles[0] * tiles[1] > 1) PetscCall(PetscSNPrintf(teams, sizeof(teams), ", %d x %d a block", tiles[0], tiles[1]));
+  if (tiles[0] * tiles[1] > 1) PetscCall(PetscSNPrintf(boxes, sizeof(boxes), ", %d x %d a cluster", tiles[0], tiles[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "order: by tiles of %d x %d lines of %d %s, which are %d apart%s; stencil of %d points%s\n", 1 << g->edge[0],
-                                   1 << g->edge[1], g->points[0], what, g->stride[0], teams, s->entries[0] + s->entries[1] + 1, holes));
+                                   1 << g->edge[1], g->points[0], what, g->stride[0], boxes, s->entries[0] + s->entries[1] + 1, holes));
   if (s->unknowns > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d points of %d unknowns, %s\n", s->grid[0], s->grid[1], s->grid[2], s->unknowns, s->origin));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %d x %d x %d rows, %s\n", s->grid[0], s->grid[1], s->grid[2], s->origin));

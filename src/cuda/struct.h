@@ -11,7 +11,8 @@
 struct _Stencil {
   DeviceMemory memory;
   char         why[128];                         /* why rows cannot be taken line by line, else empty */
-  SyncILULines g, team;                          /* in tiles, and in teams of tiles */
+  SyncILULines g, box;                           /* in tiles, and in boxes of tiles */
+  PetscBool    near;                             /* rows need those beside them alone, and there are boxes */
   int          entries[2];                       /* of a row of L and of U */
   signed char  point[2][SYNCILU_STRUCT_MOST][3]; /* of these, by ascending columns */
   int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */
@@ -27,7 +28,7 @@ PETSC_INTERN PetscErrorCode PlanCheckGrid(Plan *, const SyncILUCSR *);
 PETSC_INTERN PetscErrorCode PlanForgetStencil(Plan *);
 PETSC_INTERN PetscInt64     PlanStencilBytes(const Plan *);
 PETSC_INTERN PetscErrorCode PlanFindStencil(Plan *);
-PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[2][SYNCILU_STRUCT_LINES][2]);
+PETSC_INTERN void           StencilDescribe(const Stencil *, Part, SyncILUDeviceStruct *, signed char[SYNCILU_STRUCT_LINES][2]);
 PETSC_INTERN PetscErrorCode StencilSortTiles(Triangle *, const SyncILULines *, int, const int **);
 PETSC_INTERN PetscErrorCode PlanLinesPay(Plan *, PetscBool *);
 PETSC_INTERN PetscErrorCode StencilReason(const Plan *, char[], size_t);

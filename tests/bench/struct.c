@@ -9,6 +9,7 @@ that of L, and leaves the solution in the numbering: as the two solves of an app
 #include "bench.h"
 #include "../../src/cuda/struct.h"
 #include "../../kernels/solve_struct.h"
+#include "../../kernels/solve_struct_near.h"
 
 #define CALL(call) \
   do { \
@@ -74,20 +75,16 @@ static void Points(int points, Stencil *s)
     for (int c = 0; c < 3; c++) s->point[1][e][c] = (signed char)-s->point[0][n - 1 - e][c];
 }
 
-static PetscErrorCode Teams(Grid *g, int down, SyncILUTeams *t, const signed char line[][2])
+static PetscErrorCode TileOrder(Grid *g, const SyncILULines *lines, int down, const int **device)
 {
   int *order;
-  signed char(*lines)[2];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(t->g.tiles, &order));
-  PetscCall(StencilOrder(&t->g, down, order));
-  PetscCall(Take(g, (size_t)t->g.tiles * sizeof(*order), 0, &t->order));
-  CALL(cudaMemcpy((void *)t->order, order, (size_t)t->g.tiles * sizeof(*order), cudaMemcpyHostToDevice));
+  PetscCall(PetscMalloc1(lines->tiles, &order));
+  PetscCall(StencilOrder(lines, down, order));
+  PetscCall(Take(g, (size_t)lines->tiles * sizeof(*order), 0, device));
+  CALL(cudaMemcpy((void *)*device, order, (size_t)lines->tiles * sizeof(*order), cudaMemcpyHostToDevice));
   PetscCall(PetscFree(order));
-  PetscCall(Take(g, (size_t)SYNCILU_STRUCT_LINES * 2, 0, &lines));
-  CALL(cudaMemcpy(lines, line, (size_t)SYNCILU_STRUCT_LINES * 2, cudaMemcpyHostToDevice));
-  t->line = (const signed char(*)[2])lines;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,15 +114,19 @@ static PetscErrorCode Create(int points, const int size[3], Grid *g)
   PetscCall(Take(g, 2 * sizeof(*ticket), 0, &ticket));
   for (int k = 0; k < 2; k++) {
     SyncILUDeviceStruct *m = &g->m[k];
-    signed char          line[2][SYNCILU_STRUCT_LINES][2];
+    signed char          line[SYNCILU_STRUCT_LINES][2], (*lines_beside)[2];
 
     StencilDescribe(&g->stencil, k ? PART_U : PART_L, m, line);
-    PetscCall(Teams(g, m->down, &m->one, (const signed char(*)[2])line[0]));
-    PetscCall(Teams(g, m->down, &m->team, (const signed char(*)[2])line[1]));
+    PetscCall(Take(g, sizeof(line), 0, &lines_beside));
+    CALL(cudaMemcpy(lines_beside, line, sizeof(line), cudaMemcpyHostToDevice));
+    m->beside.line = (const signed char(*)[2])lines_beside;
+    PetscCall(TileOrder(g, &m->g, m->down, &m->order));
+    if (m->box.tiles) PetscCall(TileOrder(g, &m->box.g, m->down, &m->box.order));
     PetscCall(Take(g, g->lanes * (size_t)(m->entries + m->scaled) * sizeof(double), BYTE, &m->val));
     g->bytes[k] = n * sizeof(double) * (m->entries + m->scaled + 3); /* right-hand side, solution, sentinels for the other solve */
     CALL(SyncILUKernelStructFits(*m, &fits));
-    PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_SUP, "the device has no barriers for copies to shared memory (compute capability 9.0)");
+    if (fits && m->box.tiles) CALL(SyncILUKernelStructNearFits(*m, &fits));
+    PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_SUP, "the device has no clusters, or no barriers for copies to shared memory (compute capability 9.0)");
   }
   g->s[0] = (SyncILUDeviceSolve){.b = b, .ldb = (size_t)n, .x = x[0], .next = x[1], .nrhs = 1, .ticket = ticket, .reset = ticket + 1};
   g->s[1] = (SyncILUDeviceSolve){.b = x[0], .x = x[1], .out = out, .ldout = (size_t)n, .next = x[0], .nrhs = 1, .ticket = ticket + 1, .reset = ticket};
@@ -216,8 +217,8 @@ int main(int argc, char **argv)
   }
   for (int k = 0; k < 3; k++) CALL(cudaEventCreate(&event[k]));
   PetscCall(Copy(event, &rate));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "copy: %.0f GB/s, read and written\n%-18s %6s %9s %9s %9s %24s %8s\n", rate, "grid", "team", "L ms", "U ms",
-                        "L + U ms", "L of the copy's bandwidth", "L + U / bytes"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "copy: %.0f GB/s, read and written\n%-18s %6s %9s %9s %9s %24s %8s\n", rate, "grid", "box", "L ms", "U ms", "L + U ms",
+                        "L of the copy's bandwidth", "L + U / bytes"));
   for (PetscInt k = 0; k < count; k++) {
     int    points, size[3];
     double ms[3];
@@ -226,7 +227,7 @@ int main(int argc, char **argv)
                PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "-grids %s: must be as 7:160x160x160", grids[k]);
     PetscCall(Create(points, size, &g));
     PetscCall(Measure(&g, repeat, event, ms));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-18s %6d %9.4f %9.4f %9.4f %24.2f %8.2f\n", grids[k], g.m[0].team.tiles, ms[0], ms[1], ms[2],
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-18s %6d %9.4f %9.4f %9.4f %24.2f %8.2f\n", grids[k], g.m[0].box.tiles, ms[0], ms[1], ms[2],
                           g.bytes[0] / ms[0] * 1e-6 / rate, ms[2] * rate * 1e6 / (g.bytes[0] + g.bytes[1])));
     PetscCall(Destroy(&g));
     PetscCall(PetscFree(grids[k]));

@@ -1,0 +1,831 @@
+/*
+   Triangular solves of matrices of a grid whose rows need those beside them alone, as with 5 and 7 points:
+   of their own line, and of the lines before it in v and w, all of them one level before. In the tiles of
+   kernels/struct.h.
+
+   A block solves for a tile, and the blocks of a cluster for the tiles of a box, which count levels from
+   the first one of the box. One warp computes: eight instructions a step. Others bring coefficients and
+   right-hand sides, multiply them by the reciprocal pivot, push what other tiles of the box need into the
+   memory of their blocks, bring what tiles of other boxes have found, which comes through memory, and take
+   the solution away. All go through the steps in chunks, each with a buffer, which has its place for
+   several chunks.
+
+   Progress: clusters take boxes by ticket, in the order of their lowest levels, in which a box comes after
+   those that its lines depend on. All blocks of a cluster run at the same time. Within a box a chunk of a
+   tile waits for values of lower levels, and, before it pushes values into other blocks, for chunks of
+   lower levels there that have the place; within a block the warps wait for each other chunk by chunk. So
+   the unfinished chunk of the lowest level in the lowest ticket waits for nothing unfinished. No block ends
+   before all that is pushed to it, and all that it is told, has come, since it waits for each of these.
+
+   Lanes without a row have zeros as coefficients and right-hand sides, and so find zeros before their line
+   begins. Behind its end they may find what a row that is not finite comes to, which no other row then
+   needs.
+*/
+#include "solve_struct_near.h"
+#include "struct_steps.cuh"
+#include "cluster.cuh"
+
+using namespace syncilu;
+
+namespace
+{
+
+constexpr int MOST_STAGES = 12, MOST_PIECES = 4;
+
+struct Barriers {
+  /*
+     Of each buffer: coefficients and right-hand side have come, and are ready; each piece of values of other tiles
+     has come; each piece of the solution is found; there is room for it in other blocks; all is read.
+  */
+  Barrier  full[MOST_STAGES], ready[MOST_STAGES], got[MOST_PIECES][MOST_STAGES], done[MOST_PIECES][MOST_STAGES], room[MOST_STAGES], empty[MOST_STAGES];
+  Barrier  begun; /* the first values from memory have come; nobody asks for later ones before */
+  Barrier  taken; /* all blocks of the cluster know the ticket */
+  unsigned ticket;
+};
+
+/*
+   N entries a row, and the diagonal or its reciprocal but for PLAIN. A buffer has what a chunk of steps
+   needs, and a ring, whose rows are steps, from the one before the chunk on: what the lanes have found, and
+   behind that what other tiles have.
+
+   Values go to other tiles in pieces of a chunk. On an H200, L + U: 7 points, 64^3, 0.0561 ms with two
+   pieces, 0.0545 with four; 160^3 0.234 and 0.230; but 5 points, 1000^2, 0.209 and 0.240.
+*/
+template <int N, int WHAT>
+struct Layout {
+  static constexpr int PIECES = N == 2 ? 2 : 4, PIECE = STEPS / PIECES, SIDES = N - 1;
+  static constexpr int PREPARE = WHAT != PLAIN ? 2 : 0, BRING = 2, FETCH = SYNCILU_STRUCT_FETCH; /* warps that do the same */
+  static constexpr int WARPS = 4 + PREPARE + BRING + FETCH;
+  static constexpr int ROW   = 32 + SYNCILU_STRUCT_NEAR_LINES + 1; /* of the ring; odd against conflicts of banks */
+  static constexpr int RING  = ((1 + STEPS) * ROW + 15) & ~15;     /* whole lines of the cache */
+  static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32;         /* of a step */
+  static constexpr int OTHER = STEPS * (COEFS + 34);               /* behind coefficients and right-hand side: w of a chunk and the diagonal, for SPLIT */
+  static constexpr int STAGE = OTHER + (WHAT == SPLIT ? 2 * STEPS * 32 : 0), BUFFER = STAGE + RING;
+
+  static __host__ __device__ size_t bytes(int stages) { return sizeof(Barriers) + ((size_t)stages * BUFFER + STEPS * 32) * sizeof(double); }
+};
+
+/* A buffer, by the number of the chunk in the box, and the parity of the present phase of its barriers. */
+struct Turn {
+  int buffer, parity, first;
+
+  __device__ __forceinline__ Turn next(int stages) const
+  {
+    Turn t = *this;
+
+    t.buffer = buffer + 1 == stages ? 0 : buffer + 1;
+    t.parity = t.buffer == first ? parity ^ 1 : parity;
+    return t;
+  }
+};
+
+/*
+   A tile of a box: its number, -1 where there is none; its lowest v and w; levels that it begins behind the
+   box; its first chunk, and the one after its last.
+*/
+struct Member {
+  int number, v, w, delay, begin, end;
+};
+
+struct Place {
+  const SyncILUDeviceStruct &m;
+  const SyncILUDeviceSolve  &s;
+  const Judge               &judge;
+  Tile                       box;
+  Member                     tile;
+  int                        column, row; /* of the tile in its box */
+  int                        stages;
+  double                    *stage, *ring;
+  const double              *ones;
+  Barriers                  *bars;
+
+  template <int WHAT>
+  __device__ __forceinline__ bool second() const
+  {
+    return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
+  }
+  __device__ __forceinline__ long long at(int number, int step) const { return ((long long)number * m.g.steps + step) * 32; }
+  __device__ __forceinline__ Turn      turn() const { return {tile.begin % stages, 0, tile.begin % stages}; }
+
+  /* The tile so many further in v and w along the direction of the solve, which may be outside of the box. */
+  __device__ __forceinline__ Member member(int i, int j) const
+  {
+    const SyncILULines &g       = m.g;
+    const int           columns = 1 << (m.box.g.edge[0] - g.edge[0]), rows = 1 << (m.box.g.edge[1] - g.edge[1]), forward = m.down ? -1 : 1;
+    const int           a = column + forward * i, b = row + forward * j;
+    Member              t;
+
+    t.v         = box.v + a * (1 << g.edge[0]);
+    t.w         = box.w + b * (1 << g.edge[1]);
+    t.delay     = (m.down ? columns - 1 - a : a) * (1 << g.edge[0]) + (m.down ? rows - 1 - b : b) * (1 << g.edge[1]);
+    const int y = t.w >> g.edge[1], x = t.v >> g.edge[0];
+    t.number = (unsigned)x < (unsigned)g.row && y >= 0 && t.w < g.points[2] ? y * g.row + x : -1;
+    t.begin  = t.delay / STEPS;
+    t.end    = t.number < 0 ? t.begin : (t.delay + g.steps - 1) / STEPS + 1;
+    return t;
+  }
+  /* The block that has this tile, which is in the box; -1 if not, or if there is none. */
+  __device__ __forceinline__ int block(int i, int j) const
+  {
+    const int lg = m.box.g.edge[0] - m.g.edge[0], rows = 1 << (m.box.g.edge[1] - m.g.edge[1]), forward = m.down ? -1 : 1;
+    const int a = column + forward * i, b = row + forward * j;
+
+    return (unsigned)a >> lg || (unsigned)b >= (unsigned)rows || member(i, j).number < 0 ? -1 : (b << lg) + a;
+  }
+};
+
+/*
+   A side of a tile: whether it is crossed along v (0) or w (1); how many lines it has; where what comes
+   over it stands in a row of the ring.
+*/
+struct Side {
+  int axis, count, base;
+};
+
+template <int N>
+__device__ __forceinline__ Side side_of(const SyncILUDeviceStruct &m, int k)
+{
+  Side s;
+
+  s.axis  = k || m.near[1] < 0 ? 1 : 0;
+  s.count = 1 << (s.axis ? m.g.edge[0] : m.g.edge[1]);
+  s.base  = 32 + (k ? 1 << m.g.edge[1] : 0);
+  return s;
+}
+
+/*
+   Brings coefficients and right-hand sides, chunk by chunk; the latter with as many warps as there are, a
+   part each.
+*/
+template <int N, int WHAT>
+__device__ __forceinline__ void bring(const Place &o, int slot)
+{
+  typedef Layout<N, WHAT> L;
+  constexpr int           MINE = STEPS / L::BRING;
+  const SyncILULines     &g    = o.m.g;
+  const Member           &tile = o.tile;
+  const bool              down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
+  const int               lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
+  const int               place = step * 33 + lane / STEPS;
+  const double           *from_row[MINE]; /* where the step of chunk 0 is that this lane takes, of some lines */
+  int                     late[MINE];
+  const double *const     b = (const double *)(WHAT == SPLIT ? o.s.v : o.s.b);
+  Turn                    t = o.turn();
+
+#pragma unroll
+  for (int u = 0; u < MINE; u++) {
+    const int  number = 32 / STEPS * (slot * MINE + u) + lane / STEPS, v = tile.v + (number & (width - 1)), w = tile.w + (number >> g.edge[0]);
+    const int  first = line_row(g, v, w);
+    const Lane l     = turned(o.m, lane_at(g, v, w));
+
+    late[u]     = first < 0 ? INT_MAX / 2 : l.late + tile.delay - step;
+    from_row[u] = b + first + (long long)(down ? g.points[0] - 1 + l.late + tile.delay - step : step - l.late - tile.delay) * g.stride[0];
+  }
+  const double *const coef  = (const double *)o.m.val + (size_t)tile.number * g.steps * L::COEFS;
+  const double *const other = (const double *)o.s.b + o.at(tile.number, 0);
+  const long long     ahead = (down ? -STEPS : STEPS) * (long long)g.stride[0];
+
+  for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
+    const int start = q * STEPS - tile.delay, from = max(start, 0), to = min(start + STEPS, g.steps);
+    double   *coefs = o.stage + t.buffer * L::BUFFER, *rhs = coefs + STEPS * L::COEFS;
+    Barrier  *full = &o.bars->full[t.buffer];
+
+    if (q >= tile.begin + o.stages) barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
+    if (to - from < STEPS && !slot) { /* steps that the tile does not have */
+      for (int k = lane; k < STEPS * L::COEFS; k += 32) coefs[k] = 0.0;
+      if (!gathers)
+        for (int k = STEPS * L::COEFS + lane; k < L::OTHER; k += 32) coefs[k] = 0.0;
+      for (int k = L::OTHER + lane; k < L::STAGE; k += 32) coefs[k] = 0.0;
+      fence_written();
+      __syncwarp();
+    }
+    if (lane == 0 && !slot) {
+      const int size = L::COEFS * (int)sizeof(double), size_other = 32 * (int)sizeof(double);
+
+      barrier_expect(full, (to - from) * (size + (second ? size_other : 0) + (WHAT == SPLIT ? size_other : 0)));
+      copy_bulk(coefs + (from - start) * L::COEFS, coef + (size_t)from * L::COEFS, (to - from) * size, full);
+      /* in the order of the other solve, from the end */
+      if (second)
+        copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32, other + (size_t)(g.steps - to) * 32, (to - from) * size_other, full);
+      if (WHAT == SPLIT)
+        copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(tile.number, from), (to - from) * size_other, full);
+    }
+    if (gathers) {
+#pragma unroll
+      for (int u = 0; u < MINE; u++)
+        copy_or_zero((unsigned)(q * STEPS - late[u]) < (unsigned)g.points[0], rhs + place + 32 / STEPS * (slot * MINE + u), from_row[u] + q * ahead);
+    }
+    barrier_arrive_copied(full);
+    __syncwarp();
+    if (lane == 0) barrier_arrive(full);
+  }
+}
+
+/*
+   Takes the solution away, to the rows of the matrix, chunk by chunk, and fills what the other solve will
+   find with sentinels.
+*/
+template <int N, int WHAT>
+__device__ __forceinline__ void take(const Place &o)
+{
+  typedef Layout<N, WHAT> L;
+  const SyncILULines     &g    = o.m.g;
+  const Member           &tile = o.tile;
+  const bool              down = o.m.down, second = o.second<WHAT>();
+  const int               lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
+  double                 *out[STEPS], *next = (double *)o.s.next;
+  int                     late[STEPS];
+  Turn                    t = o.turn();
+
+#pragma unroll
+  for (int u = 0; u < STEPS; u++) {
+    const int  number = 32 / STEPS * u + lane / STEPS, v = tile.v + (number & (width - 1)), w = tile.w + (number >> g.edge[0]);
+    const int  first = line_row(g, v, w);
+    const Lane l     = turned(o.m, lane_at(g, v, w));
+
+    late[u] = first < 0 ? INT_MAX / 2 : l.late + tile.delay - step;
+    out[u]  = (double *)o.s.out + first + (long long)(down ? g.points[0] - 1 + l.late + tile.delay - step : step - l.late - tile.delay) * g.stride[0];
+  }
+  if (next) next += o.at(tile.number, 0);
+  const long long ahead = (down ? -STEPS : STEPS) * (long long)g.stride[0];
+
+  for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
+    const int start = q * STEPS - tile.delay, from = max(start, 0), to = min(start + STEPS, g.steps);
+
+    barrier_wait(&o.bars->done[L::PIECES - 1][t.buffer], t.parity);
+    if (o.s.out) {
+      const double *found = o.ring + t.buffer * L::BUFFER + (1 + step) * L::ROW + lane / STEPS;
+      double        y[STEPS];
+
+#pragma unroll
+      for (int u = 0; u < STEPS; u++) y[u] = found[32 / STEPS * u];
+      if (WHAT == SPLIT) {
+        const double *w = o.stage + t.buffer * L::BUFFER + lane / STEPS + L::OTHER + (STEPS - 1 - step) * 32, *scale = w + (2 * step + 1) * 32;
+
+#pragma unroll
+        for (int u = 0; u < STEPS; u++) y[u] = (w[32 / STEPS * u] + y[u]) * (1.0 / scale[32 / STEPS * u]);
+      }
+#pragma unroll
+      for (int u = 0; u < STEPS; u++) store_if((unsigned)(q * STEPS - late[u]) < (unsigned)g.points[0], out[u] + q * ahead, y[u]);
+    }
+    /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
+    if (next && lane == 0) store_bulk(next + (size_t)(second ? g.steps - to : from) * 32, o.ones, (to - from) * 32 * (int)sizeof(double));
+    arrive(&o.bars->empty[t.buffer]);
+  }
+  if (lane == 0) wait_stores();
+}
+
+/*
+   Brings what tiles of other boxes have found, every few chunks: the way of a value takes longer than a
+   chunk. And has the barrier of each piece wait for what comes from tiles of the box.
+*/
+template <int N, int WHAT>
+__device__ __forceinline__ void fetch(const Place &o, int slot)
+{
+  typedef Layout<N, WHAT> L;
+  constexpr int           TIMES = STEPS / 2; /* 16 lines of two steps at a time */
+  const SyncILULines     &g     = o.m.g;
+  const Member           &tile  = o.tile;
+  const int               lane = threadIdx.x & 31, line = lane % 16, step = lane / 16;
+  int                     sent[L::SIDES] = {}, from[L::SIDES] = {}, to[L::SIDES] = {}, late = INT_MAX / 2;
+  bool                    mine = false, asks = false;
+  const double           *x = (const double *)o.s.x;
+  Turn                    t = o.turn();
+
+#pragma unroll
+  for (int k = 0; k < L::SIDES; k++) {
+    const Side   side   = side_of<N>(o.m, k);
+    const Member before = o.member(-!side.axis, -side.axis);
+
+    if (before.number < 0) continue;
+    if (o.block(-!side.axis, -side.axis) >= 0) { /* values of these levels, a level later */
+      sent[k] = side.count;
+      from[k] = before.begin * STEPS + 1;
+      to[k]   = before.end * STEPS + 1;
+      continue;
+    }
+    asks = true;
+    if (line < side.base - 32 || line >= side.base - 32 + side.count) continue;
+    const int edge = (1 << (side.axis ? g.edge[1] : g.edge[0])) - 1, along = line + 32 - side.base;
+    const int v = before.v + (side.axis ? along : o.m.down ? 0 : edge), w = before.w + (side.axis ? o.m.down ? 0 : edge : along);
+
+    mine = true;
+    if (line_row(g, v, w) < 0) continue;
+    const Lane l = turned(o.m, lane_at(g, v, w));
+    /* levels from our first one to that of x = 0 there, and one more to that which needs it */
+    late = (o.m.down ? side.count - 1 - along : along) - step;
+    x += o.at(before.number, l.late - late) + l.number;
+  }
+  const int depth = asks ? min(L::FETCH, o.stages) : 1;
+  if (slot >= depth) return;
+  for (int k = 0; k < slot; k++) t = t.next(o.stages);
+  /* the tile may be far from its turn: until its first values have come one warp asks for them */
+  if (slot) barrier_wait(&o.bars->begun, 0);
+  for (int q = tile.begin + slot; q < tile.end; q += depth) {
+    const int start = q * STEPS - tile.delay;
+    double    y[TIMES];
+
+    if (asks) {
+#pragma unroll
+      for (int i = 0; i < TIMES; i++) {
+        y[i] = 0.0;
+        load_relaxed_if((unsigned)(start + i * 2 - late) < (unsigned)g.points[0], x + (long long)(start + i * 2) * 32, &y[i]);
+      }
+    }
+#pragma unroll
+    for (int p = 0; p < L::PIECES; p++) {
+      if (asks) {
+        while (true) {
+          bool all = true;
+
+#pragma unroll
+          for (int i = p * TIMES / L::PIECES; i < (p + 1) * TIMES / L::PIECES; i++) all = is_set(y[i]) && all;
+          if (__all_sync(FULL, all)) break;
+          if (q == tile.begin) __nanosleep(SYNCILU_STRUCT_PAUSE);
+#pragma unroll
+          for (int i = p * TIMES / L::PIECES; i < TIMES; i++) load_relaxed_if(!is_set(y[i]), x + (long long)(start + i * 2) * 32, &y[i]);
+        }
+      }
+      if (!p && q >= tile.begin + o.stages) barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
+      if (mine) {
+#pragma unroll
+        for (int i = p * TIMES / L::PIECES; i < (p + 1) * TIMES / L::PIECES; i++) o.ring[t.buffer * L::BUFFER + (step + i * 2) * L::ROW + 32 + line] = y[i];
+      }
+      __syncwarp();
+      if (lane == 0) {
+        Barrier *const got   = &o.bars->got[p][t.buffer];
+        const int      first = q * STEPS + p * L::PIECE;
+        int            count = 0;
+
+#pragma unroll
+        for (int k = 0; k < L::SIDES; k++) count += sent[k] * max(0, min(first + L::PIECE, to[k]) - max(first, from[k]));
+        barrier_expect(got, count * (int)sizeof(double));
+        barrier_arrive(got);
+        if (q == tile.begin && !p) barrier_arrive(&o.bars->begun);
+      }
+    }
+    for (int k = 0; k < depth; k++) t = t.next(o.stages);
+  }
+}
+
+/*
+   What the computing warp needs of a row but for the values of others, side by side: what is left of the
+   right-hand side, and coefficients.
+*/
+template <int N, int WHAT>
+__device__ __forceinline__ void prepare(const Place &o, int slot)
+{
+  typedef Layout<N, WHAT> L;
+  constexpr bool          SCALES = WHAT == SCALED || WHAT == SPLIT;
+  constexpr int           ONCE   = 4; /* steps at a time */
+  const int               lane   = threadIdx.x & 31;
+  /* the right-hand side comes with padding, or in the order of the other solve */
+  const bool turned_rhs = o.second<WHAT>() && WHAT != SPLIT;
+  const int  rhs = STEPS * L::COEFS + (turned_rhs ? (STEPS - 1) * 32 + lane : lane), rhs_step = turned_rhs ? -32 : 33;
+  int        entry[N];
+  Turn       t = o.turn();
+
+  entry[0] = o.m.near[0];
+#pragma unroll
+  for (int k = 1; k < N; k++) entry[k] = side_of<N>(o.m, k - 1).axis ? o.m.near[2] : o.m.near[1];
+  for (int q = o.tile.begin; q < o.tile.end; q++, t = t.next(o.stages)) {
+    double *stage = o.stage + t.buffer * L::BUFFER;
+
+    barrier_wait(&o.bars->full[t.buffer], t.parity);
+#pragma unroll
+    for (int h = slot * ONCE; h < STEPS; h += ONCE * L::PREPARE) {
+      double v[ONCE][4];
+
+#pragma unroll
+      for (int i = 0; i < ONCE; i++) {
+        const int     u     = h + i;
+        const double *c     = stage + u * L::COEFS;
+        const double  scale = c[N * 32 + lane];
+
+        if (WHAT == PIVOTS) v[i][0] = scale;
+        else if (WHAT == SPLIT) {
+          double *a = stage + L::OTHER + (STEPS + u) * 32 + lane;
+
+          v[i][0] = fma(fma(*a, scale, -2.0), stage[L::OTHER + (STEPS - 1 - u) * 32 + lane], stage[rhs + u * rhs_step]);
+          *a      = scale; /* for what leaves */
+        } else v[i][0] = __dmul_rn(stage[rhs + u * rhs_step], scale);
+#pragma unroll
+        for (int k = 0; k < N; k++) v[i][k + 1] = SCALES ? __dmul_rn(c[entry[k] * 32 + lane], scale) : c[entry[k] * 32 + lane];
+      }
+      __syncwarp(); /* all lanes have read what comes here */
+#pragma unroll
+      for (int i = 0; i < ONCE; i++) {
+        double *c = stage + (h + i) * L::COEFS;
+
+        *(double2 *)(c + 2 * lane) = make_double2(v[i][0], v[i][1]);
+        if (N == 3) *(double2 *)(c + 64 + 2 * lane) = make_double2(v[i][2], v[i][N]);
+        else c[64 + lane] = v[i][2];
+      }
+    }
+    fence_written(); /* copies come in the place of it */
+    arrive(&o.bars->ready[t.buffer]);
+  }
+}
+
+/*
+   Brings what has been found to the tiles of the box that need it, piece by piece: a lane has a line of a
+   side and a step.
+*/
+template <int N, int WHAT>
+__device__ __forceinline__ void push(const Place &o)
+{
+  typedef Layout<N, WHAT> L;
+  constexpr int           TIMES = ((N == 2 ? SYNCILU_STRUCT_NEAR_SIDE : SYNCILU_STRUCT_NEAR_LINES) * L::PIECE + 31) / 32;
+  const SyncILULines     &g     = o.m.g;
+  const Member           &tile  = o.tile;
+  const bool              down  = o.m.down;
+  const int               lane  = threadIdx.x & 31;
+  unsigned                there[TIMES], bar[TIMES], room[L::SIDES]; /* in other blocks: place and barrier of tiles after ours; barriers of those before */
+  int                     begin[L::SIDES], end[L::SIDES], from[L::SIDES], to[L::SIDES];
+  int                     own[TIMES], first_chunk[TIMES], end_chunk[TIMES];
+  bool                    last[TIMES]; /* whether this is for the next piece */
+  Turn                    t = o.turn();
+
+#pragma unroll
+  for (int k = 0; k < L::SIDES; k++) {
+    const Side   s    = side_of<N>(o.m, k);
+    const int    next = o.block(!s.axis, s.axis), before = o.block(-!s.axis, -s.axis);
+    const Member after = o.member(!s.axis, s.axis), prior = o.member(-!s.axis, -s.axis);
+
+    begin[k] = after.begin;
+    end[k]   = next < 0 ? 0 : after.end;
+    room[k]  = in_block_address(&o.bars->room[0], max(before, 0));
+    from[k]  = prior.begin;
+    to[k]    = before < 0 ? 0 : prior.end;
+  }
+#pragma unroll
+  for (int i = 0; i < TIMES; i++) {
+    int item = i * 32 + lane;
+
+    first_chunk[i] = end_chunk[i] = 0;
+    own[i]                        = 0;
+    there[i] = bar[i] = 0;
+    last[i]           = false;
+#pragma unroll
+    for (int k = 0; k < L::SIDES; k++) {
+      const Side s    = side_of<N>(o.m, k);
+      const int  next = o.block(!s.axis, s.axis), u = item / s.count, number = item % s.count;
+      /* the lanes that others need begin with this one, so far from each other */
+      const int first = down ? 0 : ((1 << (s.axis ? g.edge[1] : g.edge[0])) - 1) << (s.axis ? g.edge[0] : 0), stride = s.axis ? 1 : 1 << g.edge[0];
+
+      if (item >= 0 && u < L::PIECE) {
+        last[i]        = u == L::PIECE - 1;
+        own[i]         = (1 + u) * L::ROW + first + number * stride;
+        there[i]       = in_block_address(o.ring + (last[i] ? 0 : (u + 1) * L::ROW) + s.base + number, max(next, 0));
+        bar[i]         = in_block_address(&o.bars->got[0][0], max(next, 0));
+        first_chunk[i] = begin[k];
+        end_chunk[i]   = end[k];
+      }
+      item -= L::PIECE * s.count;
+    }
+  }
+  for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
+    const int next = t.buffer + 1 == o.stages ? 0 : t.buffer + 1, before = q + 1 - o.stages,
+              after = q + o.stages - 1; /* chunks of others: whose place ours take, and which take that of ours */
+
+    if (lane == 0) {
+#pragma unroll
+      for (int k = 0; k < L::SIDES; k++)
+        if (before < begin[k] || before >= end[k]) barrier_arrive(&o.bars->room[t.buffer]); /* they have none */
+    }
+    barrier_wait(&o.bars->room[t.buffer], t.parity);
+#pragma unroll
+    for (int p = 0; p < L::PIECES; p++) {
+      unsigned to_place[TIMES], to_bar[TIMES];
+      bool     on[TIMES];
+
+#pragma unroll
+      for (int i = 0; i < TIMES; i++) {
+        const bool over   = p + 1 == L::PIECES && last[i]; /* the chunk is, and it goes to the next one */
+        const int  buffer = over ? next : t.buffer, chunk = over ? q + 1 : q, piece = last[i] ? (p + 1) % L::PIECES : p;
+
+        on[i]       = chunk >= first_chunk[i] && chunk < end_chunk[i];
+        to_place[i] = there[i] + (buffer * L::BUFFER + (over ? 0 : (p + last[i]) * L::PIECE * L::ROW)) * (int)sizeof(double);
+        to_bar[i]   = bar[i] + (piece * MOST_STAGES + buffer) * (int)sizeof(Barrier);
+      }
+      barrier_wait(&o.bars->done[p][t.buffer], t.parity);
+#pragma unroll
+      for (int i = 0; i < TIMES; i++) push_if(on[i], to_place[i], o.ring[t.buffer * L::BUFFER + p * L::PIECE * L::ROW + own[i]], to_bar[i]);
+    }
+    __syncwarp();
+    if (lane == 0) {
+      barrier_arrive(&o.bars->empty[t.buffer]);
+#pragma unroll
+      for (int k = 0; k < L::SIDES; k++)
+        if (after >= from[k] && after < to[k]) barrier_arrive_there(room[k] + (t.buffer ? t.buffer - 1 : o.stages - 1) * (int)sizeof(Barrier));
+    }
+  }
+}
+
+/* Brings what has been found to memory, piece by piece, for tiles of other boxes and the other solve. */
+template <int N, int WHAT>
+__device__ __forceinline__ void store(const Place &o)
+{
+  typedef Layout<N, WHAT> L;
+  const SyncILULines     &g    = o.m.g;
+  const Member           &tile = o.tile;
+  const int               lane = threadIdx.x & 31, v = tile.v + (lane & ((1 << g.edge[0]) - 1)), w = tile.w + (lane >> g.edge[0]);
+  const int               late   = line_row(g, v, w) < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
+  const bool              stores = !o.second<WHAT>() || (o.m.exported >> lane & 1); /* the second solve reads all */
+  double                 *x      = (double *)o.s.x + (o.at(tile.number, tile.begin * STEPS - tile.delay) + lane);
+  Turn                    t      = o.turn();
+
+  for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
+    const int     start = q * STEPS - tile.delay;
+    const double *ring  = o.ring + t.buffer * L::BUFFER + L::ROW + lane;
+
+#pragma unroll
+    for (int p = 0; p < L::PIECES; p++) {
+      barrier_wait(&o.bars->done[p][t.buffer], t.parity);
+#pragma unroll
+      for (int u = p * L::PIECE; u < (p + 1) * L::PIECE; u++) {
+        const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
+
+        store_relaxed_if(stores && (unsigned)(start + u) < (unsigned)g.steps, x + u * 32, on ? clean(ring[u * L::ROW]) : 0.0);
+      }
+    }
+    x += STEPS * 32;
+    arrive(&o.bars->empty[t.buffer]);
+  }
+}
+
+/*
+   Solves for the rows, a step after the other. A step takes as long as its instructions, so that there are
+   as few as possible: other warps do what can be done before and after.
+*/
+template <int N, int WHAT>
+__device__ __forceinline__ void compute(const Place &o)
+{
+  typedef Layout<N, WHAT> L;
+  constexpr int           SIDES = L::SIDES, ASKED = L::PIECE < 4 ? 1 : 3;
+  const SyncILULines     &g    = o.m.g;
+  const Member           &tile = o.tile;
+  const bool              down = o.m.down;
+  const int               lane = threadIdx.x & 31, width = 1 << g.edge[0], a = lane & (width - 1), b = lane >> g.edge[0], v = tile.v + a, w = tile.w + b;
+  const int               first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late + tile.delay;
+  const bool              turned_rhs = o.second<WHAT>();
+  const int               rhs = STEPS * L::COEFS + (turned_rhs ? (STEPS - 1) * 32 + lane : lane), rhs_step = turned_rhs ? -32 : 33;
+  int                     from[SIDES], entry[N]; /* places in a row of the ring, and of coefficients in a step */
+
+  struct Row {
+    double rest, own, coef[SIDES];
+  };
+  entry[0] = lane + 32 * o.m.near[0];
+#pragma unroll
+  for (int k = 0; k < SIDES; k++) {
+    const Side s    = side_of<N>(o.m, k);
+    const int  edge = (1 << (s.axis ? g.edge[1] : g.edge[0])) - 1, here = s.axis ? b : a;
+
+    entry[k + 1] = lane + 32 * (s.axis ? o.m.near[2] : o.m.near[1]);
+    from[k]      = here == (down ? edge : 0) ? s.base + (s.axis ? a : b) : lane + (down ? 1 : -1) * (s.axis ? width : 1);
+  }
+  /* Where this lane finds what is in a buffer. */
+  struct Places {
+    double       *own, *from[SIDES];
+    const double *first, *second, *entry[N];
+  };
+  auto load = [&](const Places &p, int u, Row &r) {
+    if (WHAT == PLAIN) {
+      r.rest = p.first[u * rhs_step];
+      r.own  = p.entry[0][u * L::COEFS];
+#pragma unroll
+      for (int k = 0; k < SIDES; k++) r.coef[k] = p.entry[k + 1][u * L::COEFS];
+    } else {
+      const double2 one = *(const double2 *)(p.first + u * L::COEFS);
+
+      r.rest = one.x;
+      r.own  = one.y;
+      if (N == 3) {
+        const double2 two = *(const double2 *)(p.first + 64 + u * L::COEFS);
+
+        r.coef[0]         = two.x;
+        r.coef[SIDES - 1] = two.y;
+      } else r.coef[0] = p.second[u * L::COEFS];
+    }
+  };
+  auto moved = [&](const Places &p, int ahead) {
+    Places n;
+
+    n.own    = p.own + ahead;
+    n.first  = p.first + ahead;
+    n.second = p.second + ahead;
+#pragma unroll
+    for (int k = 0; k < SIDES; k++) n.from[k] = p.from[k] + ahead;
+#pragma unroll
+    for (int k = 0; k < N; k++) n.entry[k] = p.entry[k] + ahead;
+    return n;
+  };
+  Barrier *const ready_of = WHAT == PLAIN ? o.bars->full : o.bars->ready;
+
+  Turn   t = o.turn();
+  Row    r;
+  Places here;
+  double y    = 0.0;
+  bool   got  = false;
+  here.own    = o.ring + t.buffer * L::BUFFER + lane;
+  here.first  = o.stage + t.buffer * L::BUFFER + (WHAT == PLAIN ? rhs : 2 * lane);
+  here.second = o.stage + t.buffer * L::BUFFER + 64 + lane;
+#pragma unroll
+  for (int k = 0; k < SIDES; k++) here.from[k] = o.ring + t.buffer * L::BUFFER + from[k];
+#pragma unroll
+  for (int k = 0; k < N; k++) here.entry[k] = o.stage + t.buffer * L::BUFFER + entry[k];
+  barrier_wait(&ready_of[t.buffer], 0);
+  load(here, 0, r);
+  *here.own = 0.0;
+  __syncwarp();
+  for (int q = tile.begin; q < tile.end; q++) {
+    const int    start = q * STEPS;
+    const Turn   after = t.next(o.stages);
+    const Places next  = moved(here, (after.buffer - t.buffer) * L::BUFFER);
+    bool         ready = false;
+
+#pragma unroll
+    for (int u = 0; u < STEPS; u++) {
+      const Row present = r;
+      double    near[SIDES];
+
+      if (u % L::PIECE == 0 && !got) barrier_spin(&o.bars->got[u / L::PIECE][t.buffer], t.parity);
+#pragma unroll
+      for (int k = 0; k < SIDES; k++) near[k] = here.from[k][u * L::ROW];
+      /* who asks for a barrier waits for the answer: it is asked for some steps before it is needed */
+      if ((u + ASKED) % L::PIECE == 0) {
+        const Turn &of = u + ASKED < STEPS ? t : after;
+
+        got = barrier_test(shared_address(&o.bars->got[(u + ASKED) / L::PIECE % L::PIECES][of.buffer]), of.parity);
+      }
+      if (u == STEPS - 1 - ASKED) ready = q + 1 == tile.end || barrier_test(shared_address(&ready_of[after.buffer]), after.parity);
+      if (u + 1 < STEPS) load(here, u + 1, r);
+      else {
+        if (!ready) barrier_wait(&ready_of[after.buffer], after.parity);
+        load(next, 0, r);
+      }
+      y = fma(-present.own, y, present.rest);
+#pragma unroll
+      for (int k = 0; k < SIDES; k++) y = fma(-present.coef[k], near[k], y);
+      if (WHAT == PIVOTS) {
+        const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
+
+        if (on) {
+          const int    i = first + (start + u - late) * g.stride[0];
+          const double d = judge(o.judge.piv, i, y + diagonal_shift(o.judge.piv), o.judge.status);
+
+          o.judge.pivot[i] = d;
+          y                = 1.0 / d;
+        }
+        y = on ? y : 0.0;
+      }
+      here.own[(u + 1) * L::ROW] = y;
+      if (u + 1 == STEPS) *next.own = y;
+      __syncwarp();
+      if ((u + 1) % L::PIECE == 0 && lane == 0) barrier_arrive(&o.bars->done[u / L::PIECE][t.buffer]);
+    }
+    if (lane == 0) barrier_arrive(&o.bars->empty[t.buffer]);
+    t    = after;
+    here = next;
+  }
+}
+
+template <int N, int WHAT>
+__global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncILUDeviceStruct m, SyncILUDeviceSolve s, Judge judge, int stages)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(128) double shared[]; /* as copies of whole lines go there faster */
+  typedef Layout<N, WHAT>                 L;
+  constexpr int                           WARPS = L::WARPS;
+  double                                 *ring  = shared + L::STAGE;
+  double                                 *ones  = shared + (stages * L::BUFFER);
+  Barriers                               *bars  = (Barriers *)(ones + STEPS * 32);
+  const int                               rank = (int)cluster_rank(), lg = m.box.g.edge[0] - m.g.edge[0], blocks = m.box.tiles;
+
+  /* one warp brings coefficients, and gathers a part of the right-hand side if the others do */
+  const int bringing = WHAT == SPLIT || (WHAT != PIVOTS && s.ldb) ? L::BRING : 1;
+
+  /* barriers by one thread: when all begin some, the fence takes 3 us more */
+  if (threadIdx.x == 0) {
+    if (!rank) {
+      const Ticket ticket = atomicAdd(s.ticket, 1ull);
+
+      if (!ticket && s.reset) *s.reset = 0;
+      bars->ticket = (unsigned)ticket;
+    }
+    barrier_begin(&bars->begun, 1);
+    barrier_begin(&bars->taken, blocks);
+    for (int k = 0; k < stages; k++) {
+      barrier_begin(&bars->full[k], 33 * bringing); /* of copies every lane arrives, and the warp for what it did besides */
+      barrier_begin(&bars->ready[k], max(1, L::PREPARE));
+      for (int j = 0; j < L::PIECES; j++) barrier_begin(&bars->got[j][k], 1);
+      for (int j = 0; j < L::PIECES; j++) barrier_begin(&bars->done[j][k], 1);
+      barrier_begin(&bars->room[k], L::SIDES);
+      barrier_begin(&bars->empty[k], 4); /* compute(), push(), store(), take() */
+    }
+  }
+  /* what comes from other tiles, where there are none */
+  for (int k = threadIdx.x; k < stages * L::RING; k += 32 * WARPS) ring[k / L::RING * L::BUFFER + k % L::RING] = 0.0;
+  for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
+  fence_copies();
+  cluster_sync(); /* ticket, barriers, and what copies take are there, of all blocks */
+  const unsigned ticket = *in_block(&bars->ticket, 0);
+  Place          o      = {m, s, judge, tile_of(m.box.g, m.box.order[ticket]), {}, rank & ((1 << lg) - 1), rank >> lg, stages, shared, ring, ones, bars};
+  o.tile                = o.member(0, 0);
+  __syncthreads(); /* all have read the ticket */
+  if (threadIdx.x == 0) barrier_arrive_there(in_block_address(&bars->taken, 0));
+  /* the computing warps of neighbouring blocks had better have schedulers of their own */
+  const int role = ((threadIdx.x >> 5) + WARPS - rank % WARPS) % WARPS;
+  if (o.tile.number >= 0) {
+    if (role == 0) compute<N, WHAT>(o);
+    else if (role == 1) push<N, WHAT>(o);
+    else if (role == 2) store<N, WHAT>(o);
+    else if (role < 3 + L::BRING) {
+      if (role < 3 + bringing) bring<N, WHAT>(o, role - 3);
+    } else if (role == 3 + L::BRING) take<N, WHAT>(o);
+    else if (role < 4 + L::BRING + L::FETCH) fetch<N, WHAT>(o, role - 4 - L::BRING);
+    else if constexpr (L::PREPARE > 0) prepare<N, WHAT>(o, role - 4 - L::FETCH - L::BRING);
+  }
+  if (!rank && threadIdx.x == 0) barrier_wait(&bars->taken, 0); /* nobody reads from this block any more */
+#endif
+}
+
+/* Buffers: as many as leave room for another block on a multiprocessor, but two. */
+template <int N, int WHAT>
+int stages_for(int most)
+{
+  int stages = MOST_STAGES;
+
+  while (stages > 2 && Layout<N, WHAT>::bytes(stages) > (size_t)(most / 2 - 1024)) stages--;
+  return stages;
+}
+
+template <int N, int WHAT>
+cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
+{
+  int                 device, most = 0, clusters = 0;
+  cudaError_t         err       = cudaGetDevice(&device);
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t  config    = {};
+
+  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (err != cudaSuccess) return err;
+  const int stages           = stages_for<N, WHAT>(most);
+  attribute.id               = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = (unsigned)m.box.tiles;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  config.gridDim                                          = dim3((unsigned)(m.box.tiles * m.box.g.tiles));
+  config.blockDim                                         = dim3(32 * Layout<N, WHAT>::WARPS);
+  config.dynamicSmemBytes                                 = Layout<N, WHAT>::bytes(stages);
+  config.stream                                           = stream;
+  config.attrs                                            = &attribute;
+  config.numAttrs                                         = 1;
+  if (fits) {
+    cudaFuncAttributes attributes = {};
+
+    *fits = 0;
+    err   = cudaFuncGetAttributes(&attributes, near_kernel<N, WHAT>);
+    /* compiled for a device without clusters, the kernel does nothing */
+    if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess;
+    if (err == cudaSuccess) err = cudaFuncSetAttribute(near_kernel<N, WHAT>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (err == cudaSuccess) err = cudaFuncSetAttribute(near_kernel<N, WHAT>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    if (err == cudaSuccess) err = cudaOccupancyMaxActiveClusters(&clusters, near_kernel<N, WHAT>, &config);
+    if (err != cudaSuccess) (void)cudaGetLastError();
+    if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
+    *fits = err == cudaSuccess && clusters > 0;
+    return cudaSuccess;
+  }
+  return cudaLaunchKernelEx(&config, near_kernel<N, WHAT>, m, *s, judge, stages);
+}
+
+template <int WHAT>
+cudaError_t of_size(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
+{
+  return m.entries == 2 ? launch<2, WHAT>(m, s, judge, fits, stream) : launch<3, WHAT>(m, s, judge, fits, stream);
+}
+
+} // namespace
+
+cudaError_t SyncILUKernelStructNearFits(SyncILUDeviceStruct m, int *fits)
+{
+  cudaError_t err = of_size<SCALED>(m, nullptr, {}, fits, nullptr);
+
+  if (err == cudaSuccess && *fits) err = of_size<PLAIN>(m, nullptr, {}, fits, nullptr);
+  if (err == cudaSuccess && *fits) err = of_size<PIVOTS>(m, nullptr, {}, fits, nullptr);
+  if (err == cudaSuccess && *fits) err = of_size<SPLIT>(m, nullptr, {}, fits, nullptr);
+  return err;
+}
+
+cudaError_t SyncILUKernelSolveStructNear(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceSolve s, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  if (s.v) return of_size<SPLIT>(m, &s, {}, nullptr, stream);
+  return m.scaled ? of_size<SCALED>(m, &s, {}, nullptr, stream) : of_size<PLAIN>(m, &s, {}, nullptr, stream);
+}
+
+cudaError_t SyncILUKernelStructNearPivots(SyncILUValueType type, SyncILUDeviceStruct m, SyncILUDeviceSolve s, SyncILUDevicePivoting piv, void *pivot,
+                                          SyncILUDeviceStatus *status, cudaStream_t stream)
+{
+  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
+  return of_size<PIVOTS>(m, &s, {piv, (double *)pivot, status}, nullptr, stream);
+}

@@ -1,0 +1,55 @@
+/*
+   What kernels along the lines of a grid have in common.
+*/
+#ifndef SYNCILU_STRUCT_STEPS_CUH
+#define SYNCILU_STRUCT_STEPS_CUH
+
+#include "struct.cuh"
+#include "async.cuh"
+#include "triangular.cuh"
+#include "pivot.cuh"
+
+namespace syncilu
+{
+
+/*
+   What a row is: the sum itself, times the reciprocal pivot, or the reciprocal of the sum, which is the
+   pivot. SPLIT is SCALED with the right-hand side of Eisenstat's trick (eisenstat.h), which is made of v,
+   of the x of U, which is w, and of the diagonal a of the matrix: times the reciprocal pivot s it is v + (a
+   s - 2) w. What leaves is y = (w + x) / s.
+*/
+constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
+
+constexpr int STEPS = SYNCILU_STRUCT_REACH;
+
+/* A warp arrives, with what all its lanes did before. */
+__device__ __forceinline__ void arrive(Barrier *b)
+{
+  __syncwarp();
+  if (!(threadIdx.x & 31)) barrier_arrive(b);
+}
+
+/* For what comes soon: a warp that waits asleep takes longer to go on. */
+__device__ __forceinline__ void barrier_spin(Barrier *b, int parity)
+{
+  while (!barrier_test(shared_address(b), parity)) { }
+}
+
+/*
+   A usual store, if `on`: with a predicate, since eight branches take a warp as long as what it does besides.
+*/
+__device__ __forceinline__ void store_if(bool on, double *p, double v)
+{
+  asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %2, 0;\n@there st.global.f64 [%0], %1;\n}" ::"l"(p), "d"(v), "r"((int)on) : "memory");
+}
+
+/* What a factorization has besides. */
+struct Judge {
+  SyncILUDevicePivoting piv;
+  double               *pivot;
+  SyncILUDeviceStatus  *status;
+};
+
+} // namespace syncilu
+
+#endif
