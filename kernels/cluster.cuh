@@ -33,7 +33,7 @@ __device__ __forceinline__ T *in_block(T *p, unsigned rank)
   return (T *)there;
 }
 
-/* The same as an address of what follows. */
+/* The same, as an address for push_if() and barrier_arrive_there(). */
 __device__ __forceinline__ unsigned in_block_address(const void *p, unsigned rank)
 {
   unsigned there;
@@ -41,10 +41,7 @@ __device__ __forceinline__ unsigned in_block_address(const void *p, unsigned ran
   return there;
 }
 
-/*
-   A number for another block, if `on`, which the present phase of a barrier of that block counts by its
-   bytes.
-*/
+/* Sends a number to another block, if `on`. The present phase of a barrier of that block counts its bytes. */
 __device__ __forceinline__ void push_if(bool on, unsigned to, double v, unsigned barrier)
 {
   asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %3, 0;\n@there st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];\n}" ::
@@ -54,12 +51,56 @@ __device__ __forceinline__ void push_if(bool on, unsigned to, double v, unsigned
 }
 
 /*
-   One arrival at a barrier of another block, that values have been read here. It releases nothing to the
-   other block: that would wait for all stores on their way.
+   One arrival at a barrier of another block, to say that something has been read here. What this block has
+   written is not released to the other one: that would wait for all stores that are under way.
 */
 __device__ __forceinline__ void barrier_arrive_there(unsigned barrier)
 {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/*
+   A launch of so many clusters, each of so many blocks. The attribute must be there as long as the launch
+   is.
+*/
+inline cudaLaunchConfig_t cluster_launch(cudaLaunchAttribute *attribute, int blocks, int clusters, int threads, size_t shared, cudaStream_t stream)
+{
+  cudaLaunchConfig_t config = {};
+
+  attribute->id               = cudaLaunchAttributeClusterDimension;
+  attribute->val.clusterDim.x = (unsigned)blocks;
+  attribute->val.clusterDim.y = 1;
+  attribute->val.clusterDim.z = 1;
+  config.gridDim              = dim3((unsigned)(blocks * clusters));
+  config.blockDim             = dim3((unsigned)threads);
+  config.dynamicSmemBytes     = shared;
+  config.stream               = stream;
+  config.attrs                = attribute;
+  config.numAttrs             = 1;
+  return config;
+}
+
+/*
+   Whether the device has such clusters; allows the kernel more than 8 blocks and 48 KB. To be asked before
+   the first launch.
+*/
+template <typename... Parameters>
+cudaError_t cluster_fits(void (*kernel)(Parameters...), const cudaLaunchConfig_t &config, int *fits)
+{
+  cudaFuncAttributes attributes = {};
+  int                clusters   = 0;
+  cudaError_t        err        = cudaFuncGetAttributes(&attributes, kernel);
+
+  *fits = 0;
+  /* compiled for a device without clusters, the kernel does nothing */
+  if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess;
+  if (err == cudaSuccess) err = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (err == cudaSuccess) err = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
+  if (err == cudaSuccess) err = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+  if (err != cudaSuccess) (void)cudaGetLastError();
+  if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
+  *fits = err == cudaSuccess && clusters > 0;
+  return cudaSuccess;
 }
 
 } // namespace syncilu

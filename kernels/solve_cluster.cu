@@ -399,30 +399,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) readers_kernel(SyncILUDeviceEll
   }
 }
 
-/* A launch of one cluster of blocks. */
 cudaLaunchConfig_t one_cluster(cudaLaunchAttribute *attribute, cudaStream_t stream)
 {
-  cudaLaunchConfig_t config = {};
-
-  attribute->id               = cudaLaunchAttributeClusterDimension;
-  attribute->val.clusterDim.x = BLOCKS;
-  attribute->val.clusterDim.y = 1;
-  attribute->val.clusterDim.z = 1;
-  config.gridDim              = dim3(BLOCKS);
-  config.blockDim             = dim3(THREADS);
-  config.dynamicSmemBytes     = sizeof(Shared);
-  config.stream               = stream;
-  config.attrs                = attribute;
-  config.numAttrs             = 1;
-  return config;
-}
-
-template <typename Kernel>
-cudaError_t allow(Kernel *kernel)
-{
-  const cudaError_t err = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-
-  return err != cudaSuccess ? err : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Shared));
+  return cluster_launch(attribute, BLOCKS, 1, THREADS, sizeof(Shared), stream);
 }
 
 } // namespace
@@ -430,21 +409,10 @@ cudaError_t allow(Kernel *kernel)
 cudaError_t SyncILUKernelClusterFits(int *fits)
 {
   cudaLaunchAttribute      attribute;
-  const cudaLaunchConfig_t config     = one_cluster(&attribute, nullptr);
-  cudaFuncAttributes       attributes = {};
-  int                      clusters   = 0;
-  cudaError_t              err        = cudaFuncGetAttributes(&attributes, cluster_kernel<double, SYNCILU_LATE_PUSHED>);
+  const cudaLaunchConfig_t config = one_cluster(&attribute, nullptr);
+  const cudaError_t        err    = cluster_fits(cluster_kernel<double, SYNCILU_LATE_PUSHED>, config, fits);
 
-  *fits = 0;
-  /* compiled for a device without clusters, the kernel does nothing */
-  if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess;
-  if (err == cudaSuccess) err = allow(cluster_kernel<double, SYNCILU_LATE_PUSHED>);
-  if (err == cudaSuccess) err = allow(cluster_kernel<double, SYNCILU_LATE_FEW>);
-  if (err == cudaSuccess) err = cudaOccupancyMaxActiveClusters(&clusters, cluster_kernel<double, SYNCILU_LATE_PUSHED>, &config);
-  if (err != cudaSuccess) (void)cudaGetLastError();
-  if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
-  *fits = err == cudaSuccess && clusters > 0;
-  return cudaSuccess;
+  return err == cudaSuccess && *fits ? cluster_fits(cluster_kernel<double, SYNCILU_LATE_FEW>, config, fits) : err;
 }
 
 cudaError_t SyncILUKernelClusterLatest(SyncILUDeviceTriangle t, SyncILURuns runs, const int *row, const int *position, int *latest, int *key,

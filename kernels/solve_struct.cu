@@ -3,8 +3,8 @@
    step. One warp computes, another one brings coefficients and right-hand side and takes the solution away. Two
    or four warps bring what rows of other tiles have found for a chunk of steps, each for a piece of it; as that
    takes longer than a chunk, there are as many for each of several chunks. Where rows have many entries, two
-   more warps sum up what those come to that reach back two steps or more. Where rows need those beside them
-   alone, solve_struct_near.cu is for one right-hand side.
+   more warps sum up what those come to that reach back two steps or more. Where rows depend on their nearest
+   neighbours alone, solve_struct_near.cu is for one right-hand side.
 
    Shared memory has the solution of the last steps, for the lines of the tile and those beside it, in buffers
    of a chunk, each with the last steps of the chunk before it, so that the place of what an entry needs is
@@ -60,20 +60,6 @@ struct Layout {
   static __host__ __device__ size_t bytes(const SyncILUDeviceStruct &m, int stages)
   {
     return ((size_t)stages * (STAGE + ring(m)) + STEPS * 32 + 2 * SUMS) * sizeof(double);
-  }
-};
-
-/* A buffer, and the parity of the present phase of its barriers. */
-struct Turn {
-  int buffer = 0, parity = 0;
-
-  __device__ __forceinline__ Turn next(int stages) const
-  {
-    Turn t;
-
-    t.buffer = buffer + 1 == stages ? 0 : buffer + 1;
-    t.parity = t.buffer ? parity : parity ^ 1;
-    return t;
   }
 };
 

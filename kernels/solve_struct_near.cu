@@ -1,25 +1,29 @@
 /*
-   Triangular solves of matrices of a grid whose rows need those beside them alone, as with 5 and 7 points:
-   of their own line, and of the lines before it in v and w, all of them one level before. In the tiles of
-   kernels/struct.h.
+   Triangular solves of matrices of a grid whose rows depend on their nearest neighbours alone, as with 5 and
+   7 points: on the row before in their own line, and on rows of the lines before it in v and w. All of these
+   are one level before. Lines, tiles and levels are those of kernels/struct.h.
 
-   A block solves for a tile, and the blocks of a cluster for the tiles of a box, which count levels from
-   the first one of the box. One warp computes: eight instructions a step. Others bring coefficients and
-   right-hand sides, multiply them by the reciprocal pivot, push what other tiles of the box need into the
-   memory of their blocks, bring what tiles of other boxes have found, which comes through memory, and take
-   the solution away. All go through the steps in chunks, each with a buffer, which has its place for
-   several chunks.
+   A thread block solves for a tile. The blocks of a cluster solve for the tiles of a box, and count levels
+   from the first one of the box. Steps, one a level, are taken in chunks of eight. Shared memory has buffers
+   for several chunks, which are used in turn. Each warp of a block has its own work: bring() copies
+   coefficients and right-hand sides to a buffer, prepare() multiplies them by the reciprocal pivot, compute()
+   solves, push() sends values to other tiles of the box, into the shared memory of their blocks, store()
+   writes values to device memory, for tiles of other boxes and for the other solve, fetch() polls for those
+   of other boxes, and take() writes the solution. One warp computes, with about ten instructions a step.
+
+   A tile that depends on values of another one is its consumer, and that one its producer. A producer pushes
+   into a buffer of the consumer once the consumer has given a credit, when it is done with the chunk that
+   was there before.
 
    Progress: clusters take boxes by ticket, in the order of their lowest levels, in which a box comes after
-   those that its lines depend on. All blocks of a cluster run at the same time. Within a box a chunk of a
-   tile waits for values of lower levels, and, before it pushes values into other blocks, for chunks of
-   lower levels there that have the place; within a block the warps wait for each other chunk by chunk. So
-   the unfinished chunk of the lowest level in the lowest ticket waits for nothing unfinished. No block ends
-   before all that is pushed to it, and all that it is told, has come, since it waits for each of these.
+   those that its lines depend on. All blocks of a cluster are resident together. In a box a chunk of a tile
+   waits for its producers, at lower levels, and for credits, for chunks of consumers at lower levels. In a
+   block warps wait for each other chunk by chunk. So the unfinished chunk of the lowest level in the box of
+   the lowest ticket waits for nothing unfinished. A block waits for all that is pushed to it and for all
+   credits that it is given, so that none of them comes after its end.
 
-   Lanes without a row have zeros as coefficients and right-hand sides, and so find zeros before their line
-   begins. Behind its end they may find what a row that is not finite comes to, which no other row then
-   needs.
+   Lanes without a row have zeros as coefficients and right-hand sides. So they find zeros before their line
+   begins. After its end they may find NaN, if a row of the line did; no row depends on that.
 */
 #include "solve_struct_near.h"
 #include "struct_steps.cuh"
@@ -34,8 +38,9 @@ constexpr int MOST_STAGES = 12, MOST_PIECES = 4;
 
 struct Barriers {
   /*
-     Of each buffer: coefficients and right-hand side have come, and are ready; each piece of values of other tiles
-     has come; each piece of the solution is found; there is room for it in other blocks; all is read.
+     Of each buffer. full: coefficients and right-hand sides have been copied. ready: prepare() is done with
+     them. got: a piece of the values of other tiles is there. done: a piece of the solution is found. room:
+     the consumers have given their credits. empty: all warps of this block are done with the buffer.
   */
   Barrier  full[MOST_STAGES], ready[MOST_STAGES], got[MOST_PIECES][MOST_STAGES], done[MOST_PIECES][MOST_STAGES], room[MOST_STAGES], empty[MOST_STAGES];
   Barrier  begun; /* the first values from memory have come; nobody asks for later ones before */
@@ -44,9 +49,9 @@ struct Barriers {
 };
 
 /*
-   N entries a row, and the diagonal or its reciprocal but for PLAIN. A buffer has what a chunk of steps
-   needs, and a ring, whose rows are steps, from the one before the chunk on: what the lanes have found, and
-   behind that what other tiles have.
+   A row has N entries in the triangle, and its diagonal or the reciprocal of that, but for PLAIN. A buffer
+   has the coefficients and right-hand sides of a chunk, and a ring. A row of the ring is a step, from the
+   last one before the chunk on. It has the values that the 32 lanes find, and then those of other tiles.
 
    Values go to other tiles in pieces of a chunk. On an H200, L + U: 7 points, 64^3, 0.0561 ms with two
    pieces, 0.0545 with four; 160^3 0.234 and 0.230; but 5 points, 1000^2, 0.209 and 0.240.
@@ -59,29 +64,15 @@ struct Layout {
   static constexpr int ROW   = 32 + SYNCILU_STRUCT_NEAR_LINES + 1; /* of the ring; odd against conflicts of banks */
   static constexpr int RING  = ((1 + STEPS) * ROW + 15) & ~15;     /* whole lines of the cache */
   static constexpr int COEFS = (N + (WHAT != PLAIN)) * 32;         /* of a step */
-  static constexpr int OTHER = STEPS * (COEFS + 34);               /* behind coefficients and right-hand side: w of a chunk and the diagonal, for SPLIT */
+  static constexpr int OTHER = STEPS * (COEFS + 34);               /* what follows is for SPLIT: w, then the diagonal */
   static constexpr int STAGE = OTHER + (WHAT == SPLIT ? 2 * STEPS * 32 : 0), BUFFER = STAGE + RING;
 
   static __host__ __device__ size_t bytes(int stages) { return sizeof(Barriers) + ((size_t)stages * BUFFER + STEPS * 32) * sizeof(double); }
 };
 
-/* A buffer, by the number of the chunk in the box, and the parity of the present phase of its barriers. */
-struct Turn {
-  int buffer, parity, first;
-
-  __device__ __forceinline__ Turn next(int stages) const
-  {
-    Turn t = *this;
-
-    t.buffer = buffer + 1 == stages ? 0 : buffer + 1;
-    t.parity = t.buffer == first ? parity ^ 1 : parity;
-    return t;
-  }
-};
-
 /*
-   A tile of a box: its number, -1 where there is none; its lowest v and w; levels that it begins behind the
-   box; its first chunk, and the one after its last.
+   A tile of a box: its number, -1 where there is none; its lowest v and w; by how many levels it begins after
+   the box; its first chunk, and the one after its last.
 */
 struct Member {
   int number, v, w, delay, begin, end;
@@ -135,8 +126,8 @@ struct Place {
 };
 
 /*
-   A side of a tile: whether it is crossed along v (0) or w (1); how many lines it has; where what comes
-   over it stands in a row of the ring.
+   The lines of another tile that a tile depends on: those before it in v (axis 0) or in w (axis 1); how many
+   there are; where their values begin in a row of the ring.
 */
 struct Side {
   int axis, count, base;
@@ -154,8 +145,8 @@ __device__ __forceinline__ Side side_of(const SyncILUDeviceStruct &m, int k)
 }
 
 /*
-   Brings coefficients and right-hand sides, chunk by chunk; the latter with as many warps as there are, a
-   part each.
+   Copies coefficients and right-hand sides, chunk by chunk. Right-hand sides in the numbering of the matrix
+   are gathered by L::BRING warps, each for some lines; all else is copied by the first one.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void bring(const Place &o, int slot)
@@ -191,7 +182,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
     Barrier  *full = &o.bars->full[t.buffer];
 
     if (q >= tile.begin + o.stages) barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
-    if (to - from < STEPS && !slot) { /* steps that the tile does not have */
+    if (to - from < STEPS && !slot) { /* the chunk has steps that the tile does not have */
       for (int k = lane; k < STEPS * L::COEFS; k += 32) coefs[k] = 0.0;
       if (!gathers)
         for (int k = STEPS * L::COEFS + lane; k < L::OTHER; k += 32) coefs[k] = 0.0;
@@ -221,10 +212,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
   }
 }
 
-/*
-   Takes the solution away, to the rows of the matrix, chunk by chunk, and fills what the other solve will
-   find with sentinels.
-*/
+/* Writes the solution in the numbering of the matrix, and the sentinels that the other solve needs. */
 template <int N, int WHAT>
 __device__ __forceinline__ void take(const Place &o)
 {
@@ -268,7 +256,7 @@ __device__ __forceinline__ void take(const Place &o)
 #pragma unroll
       for (int u = 0; u < STEPS; u++) store_if((unsigned)(q * STEPS - late[u]) < (unsigned)g.points[0], out[u] + q * ahead, y[u]);
     }
-    /* the right-hand side that has been read, or what will be found by the other solve, which waits for the kernel */
+    /* over the right-hand side, which has been read, or where the other solve, a later kernel, will write */
     if (next && lane == 0) store_bulk(next + (size_t)(second ? g.steps - to : from) * 32, o.ones, (to - from) * 32 * (int)sizeof(double));
     arrive(&o.bars->empty[t.buffer]);
   }
@@ -276,8 +264,9 @@ __device__ __forceinline__ void take(const Place &o)
 }
 
 /*
-   Brings what tiles of other boxes have found, every few chunks: the way of a value takes longer than a
-   chunk. And has the barrier of each piece wait for what comes from tiles of the box.
+   Polls for values of tiles of other boxes, with a warp for each of L::FETCH chunks, since a value is
+   longer on its way than a chunk takes. Also tells the barrier of each piece how many bytes tiles of the
+   box will push.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void fetch(const Place &o, int slot)
@@ -298,7 +287,7 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
     const Member before = o.member(-!side.axis, -side.axis);
 
     if (before.number < 0) continue;
-    if (o.block(-!side.axis, -side.axis) >= 0) { /* values of these levels, a level later */
+    if (o.block(-!side.axis, -side.axis) >= 0) { /* it pushes its chunks, needed a level later */
       sent[k] = side.count;
       from[k] = before.begin * STEPS + 1;
       to[k]   = before.end * STEPS + 1;
@@ -312,14 +301,14 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
     mine = true;
     if (line_row(g, v, w) < 0) continue;
     const Lane l = turned(o.m, lane_at(g, v, w));
-    /* levels from our first one to that of x = 0 there, and one more to that which needs it */
+    /* the value of x = 0 there is needed at this step of ours, less the lane's own step */
     late = (o.m.down ? side.count - 1 - along : along) - step;
     x += o.at(before.number, l.late - late) + l.number;
   }
   const int depth = asks ? min(L::FETCH, o.stages) : 1;
   if (slot >= depth) return;
   for (int k = 0; k < slot; k++) t = t.next(o.stages);
-  /* the tile may be far from its turn: until its first values have come one warp asks for them */
+  /* the tile may be far from its turn: until its first values have come only one warp polls */
   if (slot) barrier_wait(&o.bars->begun, 0);
   for (int q = tile.begin + slot; q < tile.end; q += depth) {
     const int start = q * STEPS - tile.delay;
@@ -369,8 +358,8 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
 }
 
 /*
-   What the computing warp needs of a row but for the values of others, side by side: what is left of the
-   right-hand side, and coefficients.
+   Writes the right-hand side and the coefficients of a row side by side, as compute() loads them, in the
+   place where they were.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void prepare(const Place &o, int slot)
@@ -407,12 +396,12 @@ __device__ __forceinline__ void prepare(const Place &o, int slot)
           double *a = stage + L::OTHER + (STEPS + u) * 32 + lane;
 
           v[i][0] = fma(fma(*a, scale, -2.0), stage[L::OTHER + (STEPS - 1 - u) * 32 + lane], stage[rhs + u * rhs_step]);
-          *a      = scale; /* for what leaves */
+          *a      = scale; /* for take() */
         } else v[i][0] = __dmul_rn(stage[rhs + u * rhs_step], scale);
 #pragma unroll
         for (int k = 0; k < N; k++) v[i][k + 1] = SCALES ? __dmul_rn(c[entry[k] * 32 + lane], scale) : c[entry[k] * 32 + lane];
       }
-      __syncwarp(); /* all lanes have read what comes here */
+      __syncwarp(); /* all lanes have read what is overwritten now */
 #pragma unroll
       for (int i = 0; i < ONCE; i++) {
         double *c = stage + (h + i) * L::COEFS;
@@ -422,14 +411,14 @@ __device__ __forceinline__ void prepare(const Place &o, int slot)
         else c[64 + lane] = v[i][2];
       }
     }
-    fence_written(); /* copies come in the place of it */
+    fence_written(); /* the copies of a later chunk overwrite this */
     arrive(&o.bars->ready[t.buffer]);
   }
 }
 
 /*
-   Brings what has been found to the tiles of the box that need it, piece by piece: a lane has a line of a
-   side and a step.
+   Pushes values to the consumers in the box, piece by piece, and gives credits to the producers. A lane has a
+   line and a step of a piece.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void push(const Place &o)
@@ -440,10 +429,10 @@ __device__ __forceinline__ void push(const Place &o)
   const Member           &tile  = o.tile;
   const bool              down  = o.m.down;
   const int               lane  = threadIdx.x & 31;
-  unsigned                there[TIMES], bar[TIMES], room[L::SIDES]; /* in other blocks: place and barrier of tiles after ours; barriers of those before */
+  unsigned                there[TIMES], bar[TIMES], room[L::SIDES]; /* the consumer's ring and barrier; producers' barriers */
   int                     begin[L::SIDES], end[L::SIDES], from[L::SIDES], to[L::SIDES];
   int                     own[TIMES], first_chunk[TIMES], end_chunk[TIMES];
-  bool                    last[TIMES]; /* whether this is for the next piece */
+  bool                    last[TIMES]; /* whether the consumer needs it in the next piece */
   Turn                    t = o.turn();
 
 #pragma unroll
@@ -470,7 +459,7 @@ __device__ __forceinline__ void push(const Place &o)
     for (int k = 0; k < L::SIDES; k++) {
       const Side s    = side_of<N>(o.m, k);
       const int  next = o.block(!s.axis, s.axis), u = item / s.count, number = item % s.count;
-      /* the lanes that others need begin with this one, so far from each other */
+      /* the consumer needs values of these lanes: the first one, and so many further each */
       const int first = down ? 0 : ((1 << (s.axis ? g.edge[1] : g.edge[0])) - 1) << (s.axis ? g.edge[0] : 0), stride = s.axis ? 1 : 1 << g.edge[0];
 
       if (item >= 0 && u < L::PIECE) {
@@ -486,12 +475,12 @@ __device__ __forceinline__ void push(const Place &o)
   }
   for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
     const int next = t.buffer + 1 == o.stages ? 0 : t.buffer + 1, before = q + 1 - o.stages,
-              after = q + o.stages - 1; /* chunks of others: whose place ours take, and which take that of ours */
+              after = q + o.stages - 1; /* consumers' chunk that had the place; producers' that will have ours */
 
     if (lane == 0) {
 #pragma unroll
       for (int k = 0; k < L::SIDES; k++)
-        if (before < begin[k] || before >= end[k]) barrier_arrive(&o.bars->room[t.buffer]); /* they have none */
+        if (before < begin[k] || before >= end[k]) barrier_arrive(&o.bars->room[t.buffer]); /* there is none */
     }
     barrier_wait(&o.bars->room[t.buffer], t.parity);
 #pragma unroll
@@ -501,7 +490,7 @@ __device__ __forceinline__ void push(const Place &o)
 
 #pragma unroll
       for (int i = 0; i < TIMES; i++) {
-        const bool over   = p + 1 == L::PIECES && last[i]; /* the chunk is, and it goes to the next one */
+        const bool over   = p + 1 == L::PIECES && last[i]; /* needed in the next chunk */
         const int  buffer = over ? next : t.buffer, chunk = over ? q + 1 : q, piece = last[i] ? (p + 1) % L::PIECES : p;
 
         on[i]       = chunk >= first_chunk[i] && chunk < end_chunk[i];
@@ -522,7 +511,10 @@ __device__ __forceinline__ void push(const Place &o)
   }
 }
 
-/* Brings what has been found to memory, piece by piece, for tiles of other boxes and the other solve. */
+/*
+   Writes values to device memory, piece by piece: for tiles of other boxes, and all of them for the other
+   solve, which reads lanes without a row too.
+*/
 template <int N, int WHAT>
 __device__ __forceinline__ void store(const Place &o)
 {
@@ -531,7 +523,7 @@ __device__ __forceinline__ void store(const Place &o)
   const Member           &tile = o.tile;
   const int               lane = threadIdx.x & 31, v = tile.v + (lane & ((1 << g.edge[0]) - 1)), w = tile.w + (lane >> g.edge[0]);
   const int               late   = line_row(g, v, w) < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
-  const bool              stores = !o.second<WHAT>() || (o.m.exported >> lane & 1); /* the second solve reads all */
+  const bool              stores = !o.second<WHAT>() || (o.m.exported >> lane & 1); /* of two solves the second one reads all of the first one's */
   double                 *x      = (double *)o.s.x + (o.at(tile.number, tile.begin * STEPS - tile.delay) + lane);
   Turn                    t      = o.turn();
 
@@ -555,8 +547,8 @@ __device__ __forceinline__ void store(const Place &o)
 }
 
 /*
-   Solves for the rows, a step after the other. A step takes as long as its instructions, so that there are
-   as few as possible: other warps do what can be done before and after.
+   Solves for the rows, step by step. The time of a step is that of its instructions, one after the other, so
+   that there are as few as possible.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void compute(const Place &o)
@@ -570,7 +562,7 @@ __device__ __forceinline__ void compute(const Place &o)
   const int               first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late + tile.delay;
   const bool              turned_rhs = o.second<WHAT>();
   const int               rhs = STEPS * L::COEFS + (turned_rhs ? (STEPS - 1) * 32 + lane : lane), rhs_step = turned_rhs ? -32 : 33;
-  int                     from[SIDES], entry[N]; /* places in a row of the ring, and of coefficients in a step */
+  int                     from[SIDES], entry[N]; /* in a row of the ring; in the coefficients of a step */
 
   struct Row {
     double rest, own, coef[SIDES];
@@ -652,7 +644,7 @@ __device__ __forceinline__ void compute(const Place &o)
       if (u % L::PIECE == 0 && !got) barrier_spin(&o.bars->got[u / L::PIECE][t.buffer], t.parity);
 #pragma unroll
       for (int k = 0; k < SIDES; k++) near[k] = here.from[k][u * L::ROW];
-      /* who asks for a barrier waits for the answer: it is asked for some steps before it is needed */
+      /* the answer of a barrier takes a step or two to come: it is asked for before it is needed */
       if ((u + ASKED) % L::PIECE == 0) {
         const Turn &of = u + ASKED < STEPS ? t : after;
 
@@ -702,10 +694,10 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
   Barriers                               *bars  = (Barriers *)(ones + STEPS * 32);
   const int                               rank = (int)cluster_rank(), lg = m.box.g.edge[0] - m.g.edge[0], blocks = m.box.tiles;
 
-  /* one warp brings coefficients, and gathers a part of the right-hand side if the others do */
+  /* of the warps of bring() only one has work if no right-hand side is gathered */
   const int bringing = WHAT == SPLIT || (WHAT != PIVOTS && s.ldb) ? L::BRING : 1;
 
-  /* barriers by one thread: when all begin some, the fence takes 3 us more */
+  /* by one thread: if all threads initialize barriers, the kernel takes 3 us longer on an H200 */
   if (threadIdx.x == 0) {
     if (!rank) {
       const Ticket ticket = atomicAdd(s.ticket, 1ull);
@@ -716,7 +708,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
     barrier_begin(&bars->begun, 1);
     barrier_begin(&bars->taken, blocks);
     for (int k = 0; k < stages; k++) {
-      barrier_begin(&bars->full[k], 33 * bringing); /* of copies every lane arrives, and the warp for what it did besides */
+      barrier_begin(&bars->full[k], 33 * bringing); /* each lane for its copies, the warp for the rest */
       barrier_begin(&bars->ready[k], max(1, L::PREPARE));
       for (int j = 0; j < L::PIECES; j++) barrier_begin(&bars->got[j][k], 1);
       for (int j = 0; j < L::PIECES; j++) barrier_begin(&bars->done[j][k], 1);
@@ -724,11 +716,11 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
       barrier_begin(&bars->empty[k], 4); /* compute(), push(), store(), take() */
     }
   }
-  /* what comes from other tiles, where there are none */
+  /* where there is no other tile, its values are zero */
   for (int k = threadIdx.x; k < stages * L::RING; k += 32 * WARPS) ring[k / L::RING * L::BUFFER + k % L::RING] = 0.0;
   for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
   fence_copies();
-  cluster_sync(); /* ticket, barriers, and what copies take are there, of all blocks */
+  cluster_sync(); /* ticket, barriers, zeros and sentinels of all blocks are there */
   const unsigned ticket = *in_block(&bars->ticket, 0);
   Place          o      = {m, s, judge, tile_of(m.box.g, m.box.order[ticket]), {}, rank & ((1 << lg) - 1), rank >> lg, stages, shared, ring, ones, bars};
   o.tile                = o.member(0, 0);
@@ -746,7 +738,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
     else if (role < 4 + L::BRING + L::FETCH) fetch<N, WHAT>(o, role - 4 - L::BRING);
     else if constexpr (L::PREPARE > 0) prepare<N, WHAT>(o, role - 4 - L::FETCH - L::BRING);
   }
-  if (!rank && threadIdx.x == 0) barrier_wait(&bars->taken, 0); /* nobody reads from this block any more */
+  if (!rank && threadIdx.x == 0) barrier_wait(&bars->taken, 0); /* no block reads the ticket here any more */
 #endif
 }
 
@@ -760,42 +752,20 @@ int stages_for(int most)
   return stages;
 }
 
+/* A launch; with fits given, whether one is possible, instead. */
 template <int N, int WHAT>
 cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  int                 device, most = 0, clusters = 0;
-  cudaError_t         err       = cudaGetDevice(&device);
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t  config    = {};
+  int         device, most = 0;
+  cudaError_t err = cudaGetDevice(&device);
 
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
-  const int stages           = stages_for<N, WHAT>(most);
-  attribute.id               = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = (unsigned)m.box.tiles;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  config.gridDim                                          = dim3((unsigned)(m.box.tiles * m.box.g.tiles));
-  config.blockDim                                         = dim3(32 * Layout<N, WHAT>::WARPS);
-  config.dynamicSmemBytes                                 = Layout<N, WHAT>::bytes(stages);
-  config.stream                                           = stream;
-  config.attrs                                            = &attribute;
-  config.numAttrs                                         = 1;
-  if (fits) {
-    cudaFuncAttributes attributes = {};
+  const int           stages = stages_for<N, WHAT>(most);
+  cudaLaunchAttribute attribute;
+  const auto          config = cluster_launch(&attribute, m.box.tiles, m.box.g.tiles, 32 * Layout<N, WHAT>::WARPS, Layout<N, WHAT>::bytes(stages), stream);
 
-    *fits = 0;
-    err   = cudaFuncGetAttributes(&attributes, near_kernel<N, WHAT>);
-    /* compiled for a device without clusters, the kernel does nothing */
-    if (err == cudaSuccess && attributes.ptxVersion < 90) return cudaSuccess;
-    if (err == cudaSuccess) err = cudaFuncSetAttribute(near_kernel<N, WHAT>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    if (err == cudaSuccess) err = cudaFuncSetAttribute(near_kernel<N, WHAT>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-    if (err == cudaSuccess) err = cudaOccupancyMaxActiveClusters(&clusters, near_kernel<N, WHAT>, &config);
-    if (err != cudaSuccess) (void)cudaGetLastError();
-    if (err == cudaErrorMemoryAllocation) return err; /* other errors are how a device says that it has none */
-    *fits = err == cudaSuccess && clusters > 0;
-    return cudaSuccess;
-  }
-  return cudaLaunchKernelEx(&config, near_kernel<N, WHAT>, m, *s, judge, stages);
+  return fits ? cluster_fits(near_kernel<N, WHAT>, config, fits) : cudaLaunchKernelEx(&config, near_kernel<N, WHAT>, m, *s, judge, stages);
 }
 
 template <int WHAT>

@@ -22,6 +22,23 @@ constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
 constexpr int STEPS = SYNCILU_STRUCT_REACH;
 
+/*
+   A buffer of several in turn, and the parity of the present phase of its barriers, which is 0 in the first
+   round that begins with buffer `first`.
+*/
+struct Turn {
+  int buffer = 0, parity = 0, first = 0;
+
+  __device__ __forceinline__ Turn next(int stages) const
+  {
+    Turn t = *this;
+
+    t.buffer = buffer + 1 == stages ? 0 : buffer + 1;
+    t.parity = t.buffer == first ? parity ^ 1 : parity;
+    return t;
+  }
+};
+
 /* A warp arrives, with what all its lanes did before. */
 __device__ __forceinline__ void arrive(Barrier *b)
 {
