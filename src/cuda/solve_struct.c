@@ -4,7 +4,6 @@
 */
 #include "struct.h"
 #include "../../kernels/solve_struct.h"
-#include "../../kernels/solve_struct_near.h"
 
 /* A point of the stencil as one that a row depends on in the direction of the triangle. */
 static void Before(const SyncILUDeviceStruct *m, int e, signed char d[3])
@@ -13,8 +12,8 @@ static void Before(const SyncILUDeviceStruct *m, int e, signed char d[3])
 }
 
 /*
-   The lines beside a tile that its rows depend on, and the lanes of a tile that others depend on. Where there are more
-   than there is room for, cells or lines say so.
+   The lines beside a tile that its rows depend on, and the lanes of a tile that other tiles depend on. The
+   caller sees by cells and lines if there are more than SYNCILU_STRUCT_CELLS or SYNCILU_STRUCT_LINES.
 */
 static void Beside(SyncILUDeviceStruct *m, signed char line[][2])
 {
@@ -69,7 +68,7 @@ static void Entries(SyncILUDeviceStruct *m)
   }
 }
 
-/* Which entries are those of the row's own line, and of the lines before it in v and w; and boxes, if there are no others. */
+/* For kernels where rows depend on their nearest neighbours alone: which entry is which neighbour's, and boxes. */
 static void Near(const Stencil *s, SyncILUDeviceStruct *m)
 {
   for (int c = 0; c < 3; c++) m->near[c] = -1;
@@ -194,21 +193,11 @@ static PetscErrorCode Create_Struct(Triangle *t)
   signed char          line[SYNCILU_STRUCT_LINES][2], (*lines)[2];
   SyncILUDeviceStruct *m;
   size_t               bytes;
-  int                  fits;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   t->data = m;
   StencilDescribe(plan->stencil, t->part, m, line);
-  if (m->box.tiles) {
-    PlanLaunch(SyncILUKernelStructNearFits(*m, &fits));
-    if (!fits) {
-      PetscCall(PetscInfo(NULL, "The device has no clusters of %d blocks: between tiles of lines all goes through memory\n", m->box.tiles));
-      m->box.tiles        = 0;
-      plan->stencil->near = PETSC_FALSE; /* nor for the other triangle */
-      plan->stencil->box  = plan->stencil->g;
-    }
-  }
   PlanCall(PlanAlloc(plan, &t->memory, sizeof(line), &lines));
   PetscCall(DeviceUpload(plan->stream, lines, line, sizeof(line)));
   m->beside.line = (const signed char(*)[2])lines;

@@ -12,6 +12,7 @@
 */
 #include "struct.h"
 #include "../../kernels/solve_struct_blocks.h"
+#include "../../kernels/solve_struct_near.h"
 
 #if SYNCILU_GRID_REACH != SYNCILU_STRUCT_REACH
   #error What the user gives is checked with another reach
@@ -149,9 +150,9 @@ void StencilCut(SyncILULines *g)
 }
 
 /*
-   Whether rows need those beside them alone, as with 5 and 7 points, and few lines beside a tile. Of both triangles
-   alike: the solve with one of them reads all lanes of the other one's x, in which the kernels for other rows leave
-   sentinels.
+   Whether rows depend on their nearest neighbours alone, as with 5 and 7 points, in L and U alike, and tiles have
+   few lines beside them. A solve with U by these kernels also reads the lanes of L's solution that have no row:
+   kernels for other rows leave sentinels there, which are NaN.
 */
 static PetscBool IsNear(const Stencil *s)
 {
@@ -604,6 +605,24 @@ static PetscErrorCode FindOnGrid(Plan *plan, Stencil *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Without clusters of as many blocks as a box has tiles, what tiles need of each other goes through memory. */
+static PetscErrorCode AskForClusters(Plan *plan, Stencil *s)
+{
+  SyncILUDeviceStruct m = {.points = 0};
+  signed char         line[SYNCILU_STRUCT_LINES][2];
+  int                 fits;
+
+  PetscFunctionBegin;
+  StencilDescribe(s, PART_L, &m, line);
+  PlanLaunch(SyncILUKernelStructNearFits(m, &fits));
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(NULL, "The device has no clusters of %d blocks: what tiles of lines need of each other goes through memory\n", m.box.tiles));
+  s->near = PETSC_FALSE;
+  s->box  = s->g;
+  s->step = SYNCILU_STRUCT_STEP;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Find(Plan *plan, Stencil *s)
 {
   const int mark = plan->scratch.n;
@@ -618,6 +637,7 @@ static PetscErrorCode Find(Plan *plan, Stencil *s)
   PlanCall(FindOnGrid(plan, s));
   PetscCall(PlanRelease(plan, &plan->scratch, mark));
   if (!s->why[0]) PetscCall(ChooseAxes(plan, s));
+  if (!s->why[0] && s->near) PlanCall(AskForClusters(plan, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
