@@ -40,8 +40,8 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int line
 }
 
 /*
-   Where rows need those beside them alone: most lines beside a tile, and of these on one side; the logarithm of the tiles
-   of a box.
+   Where rows depend on their nearest neighbours alone: most lines beside a tile, most of them on one side, and
+   the logarithm of the number of tiles of a box.
 */
 #define SYNCILU_STRUCT_NEAR_LINES 12
 #define SYNCILU_STRUCT_NEAR_SIDE  8
@@ -104,7 +104,7 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStencilBit(int upper, int point)
 
 /* The lines beside a tile that have values for it. */
 typedef struct {
-  /* where the line of an entry is among those of the tile and those beside it, which have cells in rows along v */
+  /* the lines of the tile and those beside it have cells, in rows along v: by how many cells an entry is away */
   short cell[SYNCILU_STRUCT_MOST];
   int   cells; /* of all these lines */
   int   lines;
@@ -112,8 +112,8 @@ typedef struct {
 } SyncILUBeside;
 
 /*
-   Tiles that a cluster solves for, a power of two in either direction: a larger tile. A box may have tiles that there
-   are not.
+   The tiles that a cluster of thread blocks solves for, a power of two in either direction. The last boxes of a
+   row may go over the end of the grid.
 */
 typedef struct {
   SyncILULines g;
@@ -153,8 +153,8 @@ typedef struct {
   SyncILUBeside beside;
   const int    *order; /* of the tiles */
   /*
-     Where rows need those beside them alone, of their line and of the lines before it in v and w: which entries these
-     are, -1 if there is none; and boxes of tiles. Else a box has no tiles.
+     Where rows depend on their nearest neighbours alone: the entry of the neighbour in the row's own line, and of
+     those in the lines before it in v and w, -1 if there is none; and boxes of tiles. Else a box has no tiles.
   */
   int        near[3];
   SyncILUBox box;

@@ -364,11 +364,12 @@
 #define SYNCILU_LONG_SHARE 0.5
 
 /*
-   Nanoseconds from step to step of a tile of lines, and from a tile to the next one; the same where rows need those
-   beside them alone; and those for which a warp pauses whose tile has not begun. Measured on an H200: a 5-point grid
-   of 1000 x 32 points took 60 ns a step, and of 64 x 64 x 64 points 34 us, with 22 tiles one behind the other, when
-   all went through memory. With boxes of tiles a 5-point grid of 3200 x 32 points takes 39 (U) and 46 (L) ns a step,
-   and each tile more of 32 x 2048 points 0.18 us besides its steps, of 7 points, 32 x 256 x 4, 0.35 us.
+   Along the lines of a grid, in nanoseconds: a step of a tile, and the way from a tile to the next one; both where
+   rows depend on their nearest neighbours alone; and the pause of a warp that polls for a tile that has not begun.
+   On an H200, when all values went through device memory, a step took 60 ns on 1000 x 32 points (5-point), and
+   64^3 points (7-point) took 34 us, with 22 tiles on the longest way. With clusters a step takes 39 (U) and 46 (L)
+   ns on 3200 x 32 points. One tile more takes 0.18 us beside its steps (5-point, 32 x 2048) or 0.35 us (7-point,
+   32 x 256 x 4).
 */
 #define SYNCILU_STRUCT_STEP      60.0
 #define SYNCILU_STRUCT_HOP       900.0

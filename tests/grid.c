@@ -106,7 +106,7 @@ static double LevelPoints(const Shape *s)
   return (double)(n[0] * n[1] * n[2]) / (double)levels;
 }
 
-/* A matrix on a grid whose rows have neighbors along the axes of a mask in L, and along those of another one in U. */
+/* A matrix on a grid: its rows have neighbors in L along the axes of one mask, and in U along those of another. */
 static PetscErrorCode CreateUpwind(const PetscInt points[3], int lower, int upper, Mat *A)
 {
   const PetscInt n = points[0] * points[1] * points[2], stride[3] = {1, points[0], points[0] * points[1]};
@@ -133,8 +133,8 @@ static PetscErrorCode CreateUpwind(const PetscInt points[3], int lower, int uppe
 }
 
 /*
-   Rows of L and of U that need others along other axes, as where a flow is upwind: the kernels for rows that need those
-   beside them alone do not leave what the others would read, nor the other way round. With clusters, of boxes of tiles.
+   L and U with neighbors along different axes, as of an upwind scheme. Kernels for nearest neighbours alone, which
+   solve for boxes of tiles, and kernels for other rows must not meet: one leaves NaN where the other reads zeros.
 */
 static PetscErrorCode TestUpwind(void)
 {

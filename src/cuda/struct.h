@@ -12,7 +12,7 @@ struct _Stencil {
   DeviceMemory memory;
   char         why[128];                         /* why rows cannot be taken line by line, else empty */
   SyncILULines g, box;                           /* in tiles, and in boxes of tiles */
-  PetscBool    near;                             /* rows need those beside them alone, and there are boxes */
+  PetscBool    near;                             /* rows depend on their nearest neighbours alone, and there are boxes */
   int          entries[2];                       /* of a row of L and of U */
   signed char  point[2][SYNCILU_STRUCT_MOST][3]; /* of these, by ascending columns */
   int          levels, hops;                     /* of all rows, if they had no holes; between tiles, on the longest way */

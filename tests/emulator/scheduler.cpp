@@ -45,7 +45,7 @@ constexpr int    WINDOW = 16; /* with the policy random, how far the order of th
 constexpr int PATIENCE = 4096;
 /* polls after which it does so */
 constexpr int POLLS = 8;
-/* turns that a thread is left alone which waits for a barrier; then it may do something else, as one that asks for it may on a GPU */
+/* turns for which a thread that waits for a barrier is not switched to; then the wait may end without success */
 constexpr int NAPS = 64;
 /* passes in which no thread looked at shared data, for one in which some did */
 constexpr long UNTOUCHED   = 100;
@@ -185,7 +185,7 @@ struct Thread {
   unsigned  mask;
   int       argument, width;
   uint64_t  value, result;
-  /* a barrier in shared memory whose phase it waits for, and for how many of its turns it is left alone with that */
+  /* the barrier in shared memory that it waits for, and for how many more turns it is not switched to */
   const BarrierState *awaited;
   int                 naps;
 };
@@ -392,7 +392,7 @@ void initialize()
   (void)setitimer(ITIMER_VIRTUAL, &second, nullptr);
 }
 
-/* Whether a lane would only see that a barrier's phase has not ended: to look for it is much faster than to switch to it. */
+/* Whether a lane waits for a barrier's phase that has not ended. To see that here is faster than to switch to it. */
 bool asleep(Thread &t)
 {
   if (!t.naps) return false;
