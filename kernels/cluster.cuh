@@ -1,5 +1,6 @@
 /*
-   Clusters of thread blocks, which share their shared memory (compute capability 9.0): their PTX by name.
+   Clusters of thread blocks, which share their shared memory, and launches before the end of the kernel
+   before (compute capability 9.0): their PTX by name.
 */
 #ifndef SYNCILU_CLUSTER_CUH
 #define SYNCILU_CLUSTER_CUH
@@ -78,6 +79,32 @@ inline cudaLaunchConfig_t cluster_launch(cudaLaunchAttribute *attribute, int blo
   config.attrs                = attribute;
   config.numAttrs             = 1;
   return config;
+}
+
+/*
+   The kernel may begin as soon as all blocks of the one before it in the stream have called launch_next() or
+   ended. The array of attributes must have room for one more.
+*/
+inline void launch_early(cudaLaunchConfig_t *config)
+{
+  cudaLaunchAttribute *attribute = config->attrs + config->numAttrs++;
+
+  attribute->id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute->val.programmaticStreamSerializationAllowed = 1;
+}
+
+__device__ __forceinline__ void launch_next()
+{
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/*
+   Waits for the end of the kernel before, and sees what it has written, but where the multiprocessor's cache
+   has older numbers. Without launch_early() that has been so from the start.
+*/
+__device__ __forceinline__ void wait_previous()
+{
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 /*

@@ -22,6 +22,10 @@
    the lowest ticket waits for nothing unfinished. A block waits for all that is pushed to it and for all
    credits that it is given, so that none of them comes after its end.
 
+   Of two solves in a row the second one is launched when all blocks of the first one run, and fills its
+   buffers with coefficients. All that touches right-hand sides and solutions waits for the end of the first
+   one (wait_previous()). Blocks of the second one take no place that the first one still needs.
+
    Lanes without a row have zeros as coefficients and right-hand sides. So they find zeros before their line
    begins. After its end they may find NaN, if a row of the line did; no row depends on that.
 */
@@ -78,6 +82,15 @@ struct Member {
   int number, v, w, delay, begin, end;
 };
 
+/*
+   Of a line of a tile, for a lane that has one step of each chunk: how many steps the line begins after that
+   of chunk 0, never without a line, and the row of that step, which may be outside of the line.
+*/
+struct Line {
+  int       late;
+  long long row;
+};
+
 struct Place {
   const SyncILUDeviceStruct &m;
   const SyncILUDeviceSolve  &s;
@@ -114,6 +127,14 @@ struct Place {
     t.begin  = t.delay / STEPS;
     t.end    = t.number < 0 ? t.begin : (t.delay + g.steps - 1) / STEPS + 1;
     return t;
+  }
+  __device__ __forceinline__ Line line(int number, int step) const
+  {
+    const SyncILULines &g = m.g;
+    const int           v = tile.v + (number & ((1 << g.edge[0]) - 1)), w = tile.w + (number >> g.edge[0]);
+    const int           first = line_row(g, v, w), late = turned(m, lane_at(g, v, w)).late + tile.delay - step;
+
+    return {first < 0 ? INT_MAX / 2 : late, first + (long long)(m.down ? g.points[0] - 1 + late : -late) * g.stride[0]};
   }
   /* The block that has this tile, which is in the box; -1 if not, or if there is none. */
   __device__ __forceinline__ int block(int i, int j) const
@@ -156,7 +177,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
   const SyncILULines     &g    = o.m.g;
   const Member           &tile = o.tile;
   const bool              down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
-  const int               lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
+  const int               lane = threadIdx.x & 31, step = lane % STEPS;
   const int               place = step * 33 + lane / STEPS;
   const double           *from_row[MINE]; /* where the step of chunk 0 is that this lane takes, of some lines */
   int                     late[MINE];
@@ -165,24 +186,23 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
 
 #pragma unroll
   for (int u = 0; u < MINE; u++) {
-    const int  number = 32 / STEPS * (slot * MINE + u) + lane / STEPS, v = tile.v + (number & (width - 1)), w = tile.w + (number >> g.edge[0]);
-    const int  first = line_row(g, v, w);
-    const Lane l     = turned(o.m, lane_at(g, v, w));
+    const Line line = o.line(32 / STEPS * (slot * MINE + u) + lane / STEPS, step);
 
-    late[u]     = first < 0 ? INT_MAX / 2 : l.late + tile.delay - step;
-    from_row[u] = b + first + (long long)(down ? g.points[0] - 1 + l.late + tile.delay - step : step - l.late - tile.delay) * g.stride[0];
+    late[u]     = line.late;
+    from_row[u] = b + line.row;
   }
   const double *const coef  = (const double *)o.m.val + (size_t)tile.number * g.steps * L::COEFS;
   const double *const other = (const double *)o.s.b + o.at(tile.number, 0);
   const long long     ahead = (down ? -STEPS : STEPS) * (long long)g.stride[0];
 
-  for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
+  /* coefficients, and the diagonal of the matrix, which no solve writes; zeros where the chunk has none */
+  auto bring_matrix = [&](int q, int buffer) {
     const int start = q * STEPS - tile.delay, from = max(start, 0), to = min(start + STEPS, g.steps);
-    double   *coefs = o.stage + t.buffer * L::BUFFER, *rhs = coefs + STEPS * L::COEFS;
-    Barrier  *full = &o.bars->full[t.buffer];
+    double   *coefs = o.stage + buffer * L::BUFFER;
+    Barrier  *full  = &o.bars->full[buffer];
 
-    if (q >= tile.begin + o.stages) barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
-    if (to - from < STEPS && !slot) { /* the chunk has steps that the tile does not have */
+    if (slot) return;
+    if (to - from < STEPS) {
       for (int k = lane; k < STEPS * L::COEFS; k += 32) coefs[k] = 0.0;
       if (!gathers)
         for (int k = STEPS * L::COEFS + lane; k < L::OTHER; k += 32) coefs[k] = 0.0;
@@ -190,17 +210,32 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
       fence_written();
       __syncwarp();
     }
-    if (lane == 0 && !slot) {
+    if (lane == 0) {
       const int size = L::COEFS * (int)sizeof(double), size_other = 32 * (int)sizeof(double);
 
       barrier_expect(full, (to - from) * (size + (second ? size_other : 0) + (WHAT == SPLIT ? size_other : 0)));
       copy_bulk(coefs + (from - start) * L::COEFS, coef + (size_t)from * L::COEFS, (to - from) * size, full);
-      /* in the order of the other solve, from the end */
-      if (second)
-        copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32, other + (size_t)(g.steps - to) * 32, (to - from) * size_other, full);
       if (WHAT == SPLIT)
         copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(tile.number, from), (to - from) * size_other, full);
     }
+  };
+  /* while the solve before this one still runs */
+  const int early = second ? min(tile.begin + o.stages, tile.end) : tile.begin;
+
+  for (int q = tile.begin; q < early; q++, t = t.next(o.stages)) bring_matrix(q, t.buffer);
+  wait_previous();
+  t = o.turn();
+  for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
+    const int start = q * STEPS - tile.delay, from = max(start, 0), to = min(start + STEPS, g.steps);
+    double   *coefs = o.stage + t.buffer * L::BUFFER, *rhs = coefs + STEPS * L::COEFS;
+    Barrier  *full = &o.bars->full[t.buffer];
+
+    if (q >= tile.begin + o.stages) barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
+    if (q >= early) bring_matrix(q, t.buffer);
+    /* in the order of the other solve, from the end */
+    if (second && lane == 0 && !slot)
+      copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32, other + (size_t)(g.steps - to) * 32,
+                (to - from) * 32 * (int)sizeof(double), full);
     if (gathers) {
 #pragma unroll
       for (int u = 0; u < MINE; u++)
@@ -220,21 +255,20 @@ __device__ __forceinline__ void take(const Place &o)
   const SyncILULines     &g    = o.m.g;
   const Member           &tile = o.tile;
   const bool              down = o.m.down, second = o.second<WHAT>();
-  const int               lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0];
-  double                 *out[STEPS], *next = (double *)o.s.next;
+  const int               lane = threadIdx.x & 31, step = lane % STEPS;
+  double                 *out[STEPS], *next             = (double *)o.s.next;
   int                     late[STEPS];
   Turn                    t = o.turn();
 
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
-    const int  number = 32 / STEPS * u + lane / STEPS, v = tile.v + (number & (width - 1)), w = tile.w + (number >> g.edge[0]);
-    const int  first = line_row(g, v, w);
-    const Lane l     = turned(o.m, lane_at(g, v, w));
+    const Line line = o.line(32 / STEPS * u + lane / STEPS, step);
 
-    late[u] = first < 0 ? INT_MAX / 2 : l.late + tile.delay - step;
-    out[u]  = (double *)o.s.out + first + (long long)(down ? g.points[0] - 1 + l.late + tile.delay - step : step - l.late - tile.delay) * g.stride[0];
+    late[u] = line.late;
+    out[u]  = (double *)o.s.out + line.row;
   }
   if (next) next += o.at(tile.number, 0);
+  wait_previous();
   const long long ahead = (down ? -STEPS : STEPS) * (long long)g.stride[0];
 
   for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
@@ -307,6 +341,7 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
   }
   const int depth = asks ? min(L::FETCH, o.stages) : 1;
   if (slot >= depth) return;
+  if (asks) wait_previous();
   for (int k = 0; k < slot; k++) t = t.next(o.stages);
   /* the tile may be far from its turn: until its first values have come only one warp polls */
   if (slot) barrier_wait(&o.bars->begun, 0);
@@ -527,6 +562,7 @@ __device__ __forceinline__ void store(const Place &o)
   double                 *x      = (double *)o.s.x + (o.at(tile.number, tile.begin * STEPS - tile.delay) + lane);
   Turn                    t      = o.turn();
 
+  wait_previous();
   for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
     const int     start = q * STEPS - tile.delay;
     const double *ring  = o.ring + t.buffer * L::BUFFER + L::ROW + lane;
@@ -699,12 +735,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
 
   /* by one thread: if all threads initialize barriers, the kernel takes 3 us longer on an H200 */
   if (threadIdx.x == 0) {
-    if (!rank) {
-      const Ticket ticket = atomicAdd(s.ticket, 1ull);
-
-      if (!ticket && s.reset) *s.reset = 0;
-      bars->ticket = (unsigned)ticket;
-    }
+    if (!rank) bars->ticket = (unsigned)atomicAdd(s.ticket, 1ull);
     barrier_begin(&bars->begun, 1);
     barrier_begin(&bars->taken, blocks);
     for (int k = 0; k < stages; k++) {
@@ -728,6 +759,13 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
   if (threadIdx.x == 0) barrier_arrive_there(in_block_address(&bars->taken, 0));
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
   const int role = ((threadIdx.x >> 5) + WARPS - rank % WARPS) % WARPS;
+  if (role == 3 + L::BRING && !(threadIdx.x & 31)) { /* the warp of take(), which is not in a hurry yet */
+    if (!ticket && !rank && s.reset) {
+      *s.reset = 0;
+      fence(); /* the next kernel takes tickets there before it waits for the end of this one */
+    }
+    launch_next();
+  }
   if (o.tile.number >= 0) {
     if (role == 0) compute<N, WHAT>(o);
     else if (role == 1) push<N, WHAT>(o);
@@ -762,9 +800,10 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
   if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
   const int           stages = stages_for<N, WHAT>(most);
-  cudaLaunchAttribute attribute;
-  const auto          config = cluster_launch(&attribute, m.box.tiles, m.box.g.tiles, 32 * Layout<N, WHAT>::WARPS, Layout<N, WHAT>::bytes(stages), stream);
+  cudaLaunchAttribute attributes[2];
+  auto                config = cluster_launch(attributes, m.box.tiles, m.box.g.tiles, 32 * Layout<N, WHAT>::WARPS, Layout<N, WHAT>::bytes(stages), stream);
 
+  if (!fits && (WHAT == SPLIT || (WHAT != PIVOTS && !s->ldb))) launch_early(&config);
   return fits ? cluster_fits(near_kernel<N, WHAT>, config, fits) : cudaLaunchKernelEx(&config, near_kernel<N, WHAT>, m, *s, judge, stages);
 }
 

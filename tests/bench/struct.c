@@ -1,7 +1,7 @@
 static const char help[] = "Measures the triangular solves along the lines of grids (solve struct) by the size of a grid alone: numbers are made on\n\
 the device, so that it is all that must have room for them. L takes its right-hand side from the numbering of the matrix, U\n\
 that of L, and leaves the solution in the numbering: as the two solves of an application.\n\
-  -grids <p:nx,ny,nz;...> points of a stencil (5, 7, 9, 15, 25, 27) and of the grid\n\
+  -grids <points:size,..> points of a stencil (5, 7, 9, 15, 25, 27) and of the grid, as 7:160x160x160\n\
   -repeat <n>             medians of so many (10)\n";
 
 #include <petscsys.h>
@@ -181,7 +181,7 @@ static PetscErrorCode Measure(Grid *g, PetscInt repeat, cudaEvent_t event[3], do
     CALL(cudaEventRecord(event[2], NULL));
     CALL(cudaEventSynchronize(event[2]));
     for (int k = 0; k < 2; k++) CALL(cudaEventElapsedTime(&t[k], event[k], event[k + 1]));
-    /* as a solver does it, one after the other */
+    /* as a solver does it, one after the other, so that U may be launched before L ends, which an event between them prevents */
     CALL(cudaEventRecord(event[0], NULL));
     for (int k = 0; k < 8; k++) CALL(SyncILUKernelSolveStruct(SYNCILU_DOUBLE, g->m[k % 2], g->s[k % 2], NULL));
     CALL(cudaEventRecord(event[1], NULL));

@@ -194,6 +194,8 @@ class Ptx:
     def statement(self, name, words, arguments, text):
         if name in ("fence", "membar"):
             return ""
+        if name == "griddepcontrol" and words in (["launch_dependents"], ["wait"]):
+            return ""  # a kernel begins after the end of the one before
         if name == "nanosleep":
             return "::emulator::pause(::emulator::here());"
         if name == "setp" and len(words) == 2 and words[0] in self.COMPARE and words[1] in self.TYPES and len(arguments) == 3:
@@ -485,6 +487,7 @@ TRANSLATED = [
     ('asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c), "+d"(d) : "d"(a), "d"(b));',
      "::emulator::add_product((c), (d), (a), (b), ::emulator::here())"),
     ('asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");', "::emulator::meet_threads((number), (threads), ::emulator::here())"),
+    ('asm volatile("griddepcontrol.wait;" ::: "memory");', "do { {  } } while (0)"),
     ('asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));', "(rank) = ::emulator::cluster_rank()"),
     ('asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(b), "r"(n) : "memory");', "::emulator::barrier_begin((void *)"),
     ('asm volatile("{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\nselp.s32 %0, 1, 0, p;\\n}" : "=r"(d) : "r"(b), "r"(q) : "memory");',
@@ -515,6 +518,7 @@ ERRORS = [
     ('asm("ld.relaxed.gpu.global.s32 %0, [%1];" : "=d"(v) : "l"(p));', 1, 'operand %0 with constraint "=d"'),
     ('asm("ld.relaxed.gpu.shared.s32 %0, [%1];" : "=r"(v) : "l"(p));', 1, 'address  [%1] with constraint "l"'),
     ('asm("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(b));', 1, "PTX that is not emulated"),
+    ('asm("griddepcontrol.launch;");', 1, "PTX that is not emulated"),
     ('asm("mov.s32 %0, %laneid;" : "=r"(v));', 1, "operand %laneid"),
     ("void f() { auto g = cooperative_groups::this_thread_block(); }", 1, "cooperative_groups: grid-wide barriers are not emulated, and clusters by PTX"),
     ("int a;\n#include <cooperative_groups.h>", 2, "cooperative_groups: grid-wide barriers are not emulated, and clusters by PTX"),

@@ -78,12 +78,15 @@ enum cudaFuncAttribute {
 
 /* Launches by cudaLaunchKernelEx(), with clusters along x. */
 enum cudaLaunchAttributeID {
-  cudaLaunchAttributeClusterDimension = 4
+  cudaLaunchAttributeClusterDimension                = 4,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6
 };
-typedef struct {
+typedef union
+{
   struct {
     unsigned x, y, z;
   } clusterDim;
+  int programmaticStreamSerializationAllowed;
 } cudaLaunchAttributeValue;
 typedef struct {
   enum cudaLaunchAttributeID id;

@@ -376,7 +376,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
   const Call                                                            call(kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...));
   ::emulator::Config                                                    c(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
 
-  for (unsigned k = 0; k < config->numAttrs; k++) c.cluster = config->attrs[k].val.clusterDim.x;
+  for (unsigned k = 0; k < config->numAttrs; k++)
+    if (config->attrs[k].id == cudaLaunchAttributeClusterDimension) c.cluster = config->attrs[k].val.clusterDim.x;
   ::emulator::run((const void *)kernel, __PRETTY_FUNCTION__, c, [](const void *p) { std::apply(((const Call *)p)->first, ((const Call *)p)->second); }, &call);
   return cudaGetLastError();
 }
