@@ -40,11 +40,13 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int line
 }
 
 /*
-   Where rows depend on their nearest neighbours alone: most lines beside a tile, most of them on one side, and
-   the logarithm of the number of tiles of a box.
+   Where rows depend on their nearest neighbours alone: most lines beside a tile, most of them on one side; steps
+   whose values go to other tiles at a time, where rows have so many entries in a triangle (a tile has as many
+   lines or more in the direction of another one); and the logarithm of the number of tiles of a box.
 */
-#define SYNCILU_STRUCT_NEAR_LINES 12
-#define SYNCILU_STRUCT_NEAR_SIDE  8
+#define SYNCILU_STRUCT_NEAR_LINES          12
+#define SYNCILU_STRUCT_NEAR_SIDE           8
+#define SYNCILU_STRUCT_NEAR_PIECE(entries) ((entries) == 2 ? 4 : 2)
 #if !defined(SYNCILU_STRUCT_BOX) /* tests have fewer */
   #define SYNCILU_STRUCT_BOX 4
 #endif

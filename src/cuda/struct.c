@@ -172,6 +172,7 @@ static PetscBool IsNear(const Stencil *s)
     const int side = axes[0] & 2 << c ? 1 << g->edge[1 - c] : 0;
 
     if (side > SYNCILU_STRUCT_NEAR_SIDE) return PETSC_FALSE;
+    if (side && g->points[c + 1] > 1 << g->edge[c] && 1 << g->edge[c] < SYNCILU_STRUCT_NEAR_PIECE(s->entries[0])) return PETSC_FALSE;
     across += side;
     cells *= (1 << g->edge[c]) + (side > 0);
   }
