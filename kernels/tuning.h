@@ -367,9 +367,9 @@
    Along the lines of a grid, in nanoseconds: a step of a tile, and the way from a tile to the next one; both where
    rows depend on their nearest neighbours alone; and the pause of a warp that polls for a tile that has not begun.
    On an H200, when all values went through device memory, a step took 60 ns on 1000 x 32 points (5-point), and
-   64^3 points (7-point) took 34 us, with 22 tiles on the longest way. With clusters a step takes 39 (U) and 46 (L)
-   ns on 3200 x 32 points. One tile more takes 0.18 us beside its steps (5-point, 32 x 2048) or 0.35 us (7-point,
-   32 x 256 x 4).
+   64^3 points (7-point) took 34 us, with 22 tiles on the longest way. With clusters a step takes 36 ns (5-point,
+   3200 x 32 points) or 49 ns (7-point, 3200 x 8 x 4). One tile more takes 0.22 us beside its steps (5-point, 32 x
+   2048) or 0.29 us (7-point, 32 x 1024 x 4); 0.35 us is from before tiles awaited values one step later.
 */
 #define SYNCILU_STRUCT_STEP      60.0
 #define SYNCILU_STRUCT_HOP       900.0
