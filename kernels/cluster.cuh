@@ -99,8 +99,8 @@ __device__ __forceinline__ void launch_next()
 }
 
 /*
-   Waits for the end of the kernel before, and sees what it has written, but where the multiprocessor's cache
-   has older numbers. Without launch_early() that has been so from the start.
+   Waits for the end of the kernel before, and sees what it has written; it must not have been read earlier.
+   Without launch_early() that kernel has ended.
 */
 __device__ __forceinline__ void wait_previous()
 {

@@ -26,9 +26,8 @@
 
    Of two solves in a row the second one is launched when all blocks of the first one run, and fills its
    buffers with coefficients. Warps that touch right-hand sides, solutions or sentinels in device memory wait
-   for the end of the first one before (wait_previous()). What is read earlier must not be written by the first
-   one, nor be kept in the multiprocessor's cache. Blocks of the second one take no place that the first one
-   still needs.
+   for the end of the first one before (wait_previous()); what is read earlier the first one does not write.
+   Blocks of the second one take no place that the first one still needs.
 
    Lanes without a row have zeros as coefficients and right-hand sides. So they find zeros before their line
    begins. After its end they may find NaN, if a row of the line did; no row depends on that.

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 #include "internal.h"
 #if !defined(__x86_64__)
@@ -34,6 +35,7 @@ uint3 thread_index, block_index;
 dim3  block_size, grid_size;
 int   patience = 1, tedium;
 long  changes, looks;
+int   watch;
 
 namespace
 {
@@ -188,6 +190,7 @@ struct Thread {
   /* the barrier in shared memory that it waits for, and for how many more turns it is not switched to */
   const BarrierState *awaited;
   int                 naps;
+  bool                waited; /* for the end of the kernel before */
 };
 
 struct Warp {
@@ -713,6 +716,7 @@ Block *begin_block(unsigned number, Cluster *cluster)
     t.warp       = &b->warps[k / WARP];
     t.state      = READY;
     t.place      = {nullptr, 0};
+    t.waited     = false;
     t.stack      = take_stack();
     t.fake_stack = nullptr;
     prepare(t.context, t.stack, entry);
@@ -1014,6 +1018,47 @@ unsigned cluster_address(unsigned address, unsigned rank)
   return address + ((rank + 1) << CLUSTER_SHIFT);
 }
 
+/*
+   Kernels run one after the other, also where one is launched early. That such a kernel waits before it touches what
+   the one before writes is seen by words of memory: those that PTX writes are noted, from launch_next() on, but
+   for shared memory. Atomic operations are free.
+*/
+std::unordered_set<uintptr_t> written, written_before;
+
+static bool is_shared(const void *p)
+{
+  for (const Block *b : running->resident) {
+    for (const SharedVariable &s : b->shared) {
+      if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return true;
+    }
+  }
+  return false;
+}
+
+void launch_next()
+{
+  watch |= 1;
+}
+
+void wait_previous()
+{
+  current->waited = true;
+}
+
+void note(const void *p, size_t bytes)
+{
+  if (!(watch & 1) || is_shared(p)) return;
+  for (uintptr_t word = (uintptr_t)p / 8; word <= ((uintptr_t)p + bytes - 1) / 8; word++) written.insert(word);
+}
+
+void look_out(const void *p, size_t bytes, Place place)
+{
+  if (!(watch & 2) || current->waited) return;
+  for (uintptr_t word = (uintptr_t)p / 8; word <= ((uintptr_t)p + bytes - 1) / 8; word++) {
+    if (written_before.count(word)) fail_here(place, "access to what the kernel before writes, for whose end it has not waited");
+  }
+}
+
 void pause(Place place)
 {
   current->place = place;
@@ -1097,7 +1142,11 @@ void run(const void *kernel, const char *name, const Config &config, void (*body
   running    = &launched;
   grid_size  = config.grid;
   block_size = config.block;
+  watch      = config.early ? 2 : 0;
+  written_before.swap(written);
+  written.clear();
   run_grid();
+  watch   = 0;
   running = nullptr;
 }
 

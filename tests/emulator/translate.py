@@ -195,7 +195,7 @@ class Ptx:
         if name in ("fence", "membar"):
             return ""
         if name == "griddepcontrol" and words in (["launch_dependents"], ["wait"]):
-            return ""  # a kernel begins after the end of the one before
+            return "::emulator::" + {"launch_dependents": "launch_next();", "wait": "wait_previous();"}[words[0]]
         if name == "nanosleep":
             return "::emulator::pause(::emulator::here());"
         if name == "setp" and len(words) == 2 and words[0] in self.COMPARE and words[1] in self.TYPES and len(arguments) == 3:
@@ -487,7 +487,7 @@ TRANSLATED = [
     ('asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c), "+d"(d) : "d"(a), "d"(b));',
      "::emulator::add_product((c), (d), (a), (b), ::emulator::here())"),
     ('asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");', "::emulator::meet_threads((number), (threads), ::emulator::here())"),
-    ('asm volatile("griddepcontrol.wait;" ::: "memory");', "do { {  } } while (0)"),
+    ('asm volatile("griddepcontrol.wait;" ::: "memory");', "::emulator::wait_previous();"),
     ('asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));', "(rank) = ::emulator::cluster_rank()"),
     ('asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(b), "r"(n) : "memory");', "::emulator::barrier_begin((void *)"),
     ('asm volatile("{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\nselp.s32 %0, 1, 0, p;\\n}" : "=r"(d) : "r"(b), "r"(q) : "memory");',

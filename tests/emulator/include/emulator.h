@@ -124,6 +124,7 @@ extern int   patience; /* accesses to shared data before this thread lets others
 extern int   tedium;   /* for how many of these a poll counts, see poll() */
 extern long  changes;  /* of memory, by operations that threads publish with */
 extern long  looks;    /* at such memory */
+extern int   watch;    /* 1: what is written is noted, see launch_next(); 2: what the kernel before wrote is looked out for */
 
 /*
    Barriers in shared memory (mbarrier), and the copies that they count, which come at once. The phase is in the
@@ -147,6 +148,10 @@ void    *cluster_shared(const void *, unsigned rank);  /* the same place in anot
 unsigned cluster_address(unsigned, unsigned rank);     /* likewise, of addresses as PTX has them */
 void     meet_threads(int number, int threads, Place); /* a barrier of so many threads of the block */
 void     meet_cluster(Place);                          /* a barrier of the cluster */
+void     launch_next();                                /* from now on a kernel that is launched early may run */
+void     wait_previous();                              /* for the end of the kernel before, in that kernel */
+void     look_out(const void *, size_t bytes, Place);  /* for what this thread has no right to before that */
+void     note(const void *, size_t bytes);             /* what others have no right to */
 unsigned shared_address(const void *);
 void    *shared_pointer(unsigned);
 void     check_stream(cudaStream_t, const char *what); /* it exists */
@@ -175,6 +180,7 @@ struct Config {
   size_t       shared;
   cudaStream_t stream;
   unsigned     cluster = 1; /* blocks of each */
+  bool         early   = false;
 
   Config(dim3 g, dim3 b, size_t s = 0, cudaStream_t t = nullptr) : grid(g), block(b), shared(s), stream(t) { }
 };
@@ -236,6 +242,7 @@ inline T look(const T *p, Place place)
 {
   touch(place);
   looks++;
+  if (watch) look_out(p, sizeof(T), place);
   return *(const volatile T *)p;
 }
 
@@ -261,6 +268,8 @@ inline void store(T *p, T v, Place place = ::emulator::here())
 {
   check_aligned<T>(p, place);
   touch(place);
+  if (watch) look_out(p, sizeof(T), place);
+  if (watch) note(p, sizeof(T));
   if (memcmp(p, &v, sizeof(v))) changes++;
   *(volatile T *)p = v;
 }
@@ -346,6 +355,9 @@ inline void copy(void *to, const void *from, int bytes)
   if (bytes <= 0 || (bytes > 16 && bytes % 16) || (uintptr_t)to % align || (uintptr_t)from % align) fail("a copy of %d bytes at misaligned addresses", bytes);
   touch(::emulator::here());
   changes++;
+  if (watch) look_out(from, (size_t)bytes, ::emulator::here());
+  if (watch) look_out(to, (size_t)bytes, ::emulator::here());
+  if (watch) note(to, (size_t)bytes);
   memcpy(to, from, (size_t)bytes);
 }
 
@@ -376,8 +388,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
   const Call                                                            call(kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...));
   ::emulator::Config                                                    c(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
 
-  for (unsigned k = 0; k < config->numAttrs; k++)
+  for (unsigned k = 0; k < config->numAttrs; k++) {
     if (config->attrs[k].id == cudaLaunchAttributeClusterDimension) c.cluster = config->attrs[k].val.clusterDim.x;
+    else c.early = config->attrs[k].val.programmaticStreamSerializationAllowed;
+  }
   ::emulator::run((const void *)kernel, __PRETTY_FUNCTION__, c, [](const void *p) { std::apply(((const Call *)p)->first, ((const Call *)p)->second); }, &call);
   return cudaGetLastError();
 }

@@ -712,18 +712,40 @@ __global__ void ended_block(int *flag)
   flag[1] = (int)*in_block((double *)dynamic, 0);
 }
 
-void launch_clusters(void (*kernel)(int *), unsigned blocks, unsigned size, int *out)
+/* A number that no kernel writes, then one that the kernel before has written; once that has ended, if it waits. */
+template <bool WAITS>
+__device__ void follow(int *out)
 {
-  cudaLaunchAttribute attribute;
+  const int more = load_relaxed(out + 32 + threadIdx.x);
+
+  launch_next();
+  if (WAITS) wait_previous();
+  store_relaxed(out + threadIdx.x, load_relaxed(out + threadIdx.x) + more);
+}
+
+__global__ void following(int *out)
+{
+  follow<true>(out);
+}
+
+__global__ void too_early(int *out)
+{
+  follow<false>(out);
+}
+
+void launch_clusters(void (*kernel)(int *), unsigned blocks, unsigned size, int *out, bool early = false)
+{
+  cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t  config = {};
 
-  attribute.id             = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {size, 1, 1};
-  config.gridDim           = dim3(blocks);
-  config.blockDim          = dim3(32);
-  config.dynamicSmemBytes  = 32 * sizeof(double);
-  config.attrs             = &attribute;
-  config.numAttrs          = 1;
+  attributes[0].id             = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {size, 1, 1};
+  config.gridDim               = dim3(blocks);
+  config.blockDim              = dim3(32);
+  config.dynamicSmemBytes      = 32 * sizeof(double);
+  config.attrs                 = attributes;
+  config.numAttrs              = 1;
+  if (early) launch_early(&config);
   CALL(cudaLaunchKernelEx(&config, kernel, out));
 }
 
@@ -739,6 +761,12 @@ void test_clusters()
   launch_clusters(push_kernel, 12, 4, pushed.data);
   const std::vector<int> p = pushed.host();
   for (int t = 0; t < 3 * 12 * 32; t++) CHECK(p[t] == (t % 32 < 30 ? t / 32 / 12 * 100 + (t / 32 + 3) % 4 + t % 32 : 0));
+
+  Array<int> followed(64, 1);
+  for (int early = 0; early < 2; early++) launch_clusters(following, 1, 1, followed.data, early);
+  launch_clusters(too_early, 1, 1, followed.data); /* not launched early */
+  const std::vector<int> f = followed.host();
+  for (int t = 0; t < 32; t++) CHECK(f[t] == 4);
 
   Array<double> v(32, 7.0);
   zero_kernel<<<1, 32>>>(v.data);
@@ -779,6 +807,12 @@ bool run_faulty(const char *name)
     Array<int> flag(8, 0);
 
     launch_clusters(ended_block, 2, 2, flag.data);
+    return true;
+  }
+  if (!strcmp(name, "too_early")) {
+    Array<int> out(64, 0);
+
+    for (int early = 0; early < 2; early++) launch_clusters(too_early, 1, 1, out.data, early);
     return true;
   }
   if (!strcmp(name, "copy_past_the_end")) {
