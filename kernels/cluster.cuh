@@ -99,8 +99,8 @@ __device__ __forceinline__ void launch_next()
 }
 
 /*
-   Waits for the end of the kernel before, and sees what it has written; it must not have been read earlier.
-   Without launch_early() that kernel has ended.
+   Waits for the end of the kernel before, and sees what it has written, which must not be read earlier. Without
+   launch_early() that kernel has ended.
 */
 __device__ __forceinline__ void wait_previous()
 {

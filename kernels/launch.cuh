@@ -31,6 +31,15 @@ namespace syncilu
 /* Lanes that look through a row where nothing says how many suit it. */
 constexpr int ROW_LANES_LOG = 3, ROW_LANES = 1 << ROW_LANES_LOG;
 
+/* An attribute of the present device. */
+inline cudaError_t device_attribute(cudaDeviceAttr attribute, int *value)
+{
+  int               device;
+  const cudaError_t err = cudaGetDevice(&device);
+
+  return err == cudaSuccess ? cudaDeviceGetAttribute(value, attribute, device) : err;
+}
+
 /* Parts of a workspace begin at multiples of this. */
 inline size_t round_up(size_t bytes)
 {

@@ -453,12 +453,11 @@ int resident(int bytes)
 template <typename V, int R, int W, bool DOWN>
 cudaError_t launch(const SyncILUDeviceGathered &m, const SyncILUDeviceSolve &s, cudaStream_t stream)
 {
-  const int       bytes = gathered_bytes<V>(m.most);
-  const long long tasks = (long long)m.blocks * ((s.nrhs + R - 1) / R);
-  int             device, multiprocessors = 1;
-  cudaError_t     err = cudaGetDevice(&device);
+  const int       bytes           = gathered_bytes<V>(m.most);
+  const long long tasks           = (long long)m.blocks * ((s.nrhs + R - 1) / R);
+  int             multiprocessors = 1;
+  cudaError_t     err             = device_attribute(cudaDevAttrMultiProcessorCount, &multiprocessors);
 
-  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (err != cudaSuccess) return err;
   const long long most = (long long)multiprocessors * resident(bytes);
   gathered_kernel<V, R, W, DOWN><<<(unsigned)(tasks < most ? tasks : most), 32 * W, (size_t)bytes, stream>>>(m, s);

@@ -595,11 +595,10 @@ int stages_for(const SyncILUDeviceStruct &m, int most, int blocks, int multiproc
 template <int N, int WHAT, int R, int LG, int D>
 cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  int         device, most = 0, multiprocessors = 1;
-  cudaError_t err = cudaGetDevice(&device);
+  int         most = 0, multiprocessors = 1;
+  cudaError_t err = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most);
 
-  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (err == cudaSuccess) err = device_attribute(cudaDevAttrMultiProcessorCount, &multiprocessors);
   if (err != cudaSuccess) return err;
   most -= 1024; /* for the barriers */
   const int groups = s ? (s->nrhs + R - 1) / R : 0, blocks = m.g.tiles * groups;

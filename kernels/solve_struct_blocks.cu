@@ -617,10 +617,9 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
 template <int D, int R, int FAR, int LG>
 cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve *s, int *fits, cudaStream_t stream)
 {
-  int         device, most = 0;
-  cudaError_t err = cudaGetDevice(&device);
+  int         most = 0;
+  cudaError_t err  = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most);
 
-  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
   most -= 2048; /* for the barriers */
   const bool identity = q.whole && q.m.down;

@@ -24,10 +24,10 @@
    waits for all that is pushed to it and for all credits that it is given, so that none of them comes after
    its end.
 
-   Of two solves in a row the second one is launched when all blocks of the first one run, and fills its
-   buffers with coefficients. Warps that touch right-hand sides, solutions or sentinels in device memory wait
-   for the end of the first one before (wait_previous()); what is read earlier the first one does not write.
-   Blocks of the second one take no place that the first one still needs.
+   Of two solves in a row the second one is launched as soon as all blocks of the first one are resident, so
+   that its blocks keep none of these out. It fills its buffers with coefficients, which the first solve does
+   not write. Warps that touch right-hand sides, solutions or sentinels in device memory first wait for the end
+   of the first solve (wait_previous()).
 
    Lanes without a row have zeros as coefficients and right-hand sides. So they find zeros before their line
    begins. After its end they may find NaN, if a row of the line did; no row depends on that.
@@ -46,9 +46,9 @@ constexpr int MOST_STAGES = 12, MOST_PIECES = 4;
 struct Barriers {
   /*
      Of each buffer. full: coefficients and right-hand sides have been copied. ready: prepare() is done with
-     them. got: a piece of the values of other tiles is there, where the first one is that for the end of the
-     chunk before and the first step. done: a piece of the solution is found. room: the consumers have given
-     their credits. empty: all warps of this block are done with the buffer.
+     them. got: a piece of the values of other tiles has come; the first piece of a chunk also has what the last
+     steps of the chunk before need. done: a piece of the solution is found. room: the consumers have given their
+     credits. empty: all warps of this block are done with the buffer.
   */
   Barrier  full[MOST_STAGES], ready[MOST_STAGES], got[MOST_PIECES][MOST_STAGES], done[MOST_PIECES][MOST_STAGES], room[MOST_STAGES], empty[MOST_STAGES];
   Barrier  begun; /* the first values from memory have come; nobody asks for later ones before */
@@ -61,10 +61,11 @@ struct Barriers {
    has the coefficients and right-hand sides of a chunk, and a ring. A row of the ring is a step, from the
    last one before the chunk on. It has the values that the 32 lanes find, and then those of other tiles.
 
-   Values go to other tiles in pieces of a chunk. A value is needed one step after it is found, so the piece
-   that has been found in steps 2 and 3, say, is awaited before step 3, and the last piece of a chunk before its
-   last step, too, but with a barrier of the next chunk. On an H200, L + U: 7 points, 64^3, 0.0520 ms with two
-   pieces, 0.0501 with four; 160^3 0.224 and 0.223; but 5 points, 1000^2, 0.209 and, before that was so, 0.240.
+   Values go to other tiles in pieces of a chunk. A value is needed one step after it is found. So with pieces of
+   two steps that of steps 2 and 3 is awaited before step 3, and that of steps 6 and 7 before step 7; the latter
+   is counted by a barrier of the next chunk, whose first step needs it too. On an H200, L + U: 7 points, 64^3,
+   0.0520 ms with two pieces, 0.0501 with four; 160^3 0.224 and 0.223. But four pieces of 5 points, 1000^2, took
+   0.240 ms and two 0.209, when values were still awaited a step earlier.
 */
 template <int N, int WHAT>
 struct Layout {
@@ -89,21 +90,14 @@ struct Member {
 };
 
 /*
-   What a lane has to do with a line of which it has one step of each chunk. late: the line begins so many steps
-   after that of chunk 0; INT_MAX / 2 if there is no line. row: the row at that step, if the line went on to
-   there.
+   A line of a tile, for a lane that takes one step of each chunk. The line begins `late` steps after the lane's
+   step of chunk 0, INT_MAX / 2 if there is no line; `row` would be the row at that step, which is mostly outside
+   of the line.
 */
 struct Line {
   int       late;
   long long row;
 };
-
-/* Whether the right-hand side is the solution of the solve before, in its order, or is made of it. */
-template <int WHAT>
-__host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
-{
-  return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
-}
 
 struct Place {
   const SyncILUDeviceStruct &m;
@@ -204,7 +198,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
   const double *const other = (const double *)o.s.b + o.at(tile.number, 0);
   const long long     ahead = (down ? -STEPS : STEPS) * (long long)g.stride[0];
 
-  /* coefficients, and the diagonal of the matrix, which no solve writes; zeros where the chunk has none */
+  /* Coefficients, and of SPLIT the diagonal, none of which a solve writes; zeros for steps that the tile does not have. */
   auto bring_matrix = [&](int q, int buffer) {
     const int start = q * STEPS - tile.delay, from = max(start, 0), to = min(start + STEPS, g.steps);
     double   *coefs = o.stage + buffer * L::BUFFER;
@@ -227,7 +221,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
         copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(tile.number, from), (to - from) * size_other, full);
     }
   };
-  /* while the solve before this one still runs */
+  /* before this chunk they are brought while the first of two solves still runs */
   const int early = second ? min(tile.begin + o.stages, tile.end) : tile.begin;
 
   for (int q = tile.begin; q < early && !slot; q++, t = t.next(o.stages)) bring_matrix(q, t.buffer);
@@ -348,7 +342,7 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
     late = (o.m.down ? side.count - 1 - along : along) - step;
     x += o.at(before.number, l.late - late) + l.number;
   }
-  /* says how many bytes tiles of the box push with a piece, and that those of other boxes are there */
+  /* Tells the barrier of a piece how many bytes tiles of the box push, and that values of other boxes have come. */
   auto complete = [&](int q, int piece, int buffer) {
     const int first = q * STEPS + (piece - 1) * L::PIECE;
     int       bytes = 0;
@@ -361,7 +355,7 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
   };
   if (!asks) {
     if (slot) return;
-    /* all pieces of a chunk at once, with a lane for each: one after the other they take time from compute() */
+    /* all pieces of a chunk at once, a lane each: one after the other they take time from compute() */
     for (int q = tile.begin; q < tile.end; q++, t = t.next(o.stages)) {
       if (q >= tile.begin + o.stages) barrier_wait(&o.bars->empty[t.buffer], t.parity ^ 1);
       if (lane < L::PIECES) complete(q, lane, t.buffer);
@@ -375,7 +369,7 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
   for (int k = 0; k < slot; k++) t = t.next(o.stages);
   /* the tile may be far from its turn: until its first values have come only one warp polls */
   if (slot) barrier_wait(&o.bars->begun, 0);
-  const int first_piece = (tile.delay % STEPS + L::PIECE - 1) / L::PIECE; /* with the value for the first step of the tile */
+  const int first_piece = (tile.delay % STEPS + L::PIECE - 1) / L::PIECE; /* what the tile's first step needs is in it */
   for (int q = tile.begin + slot; q < tile.end; q += depth) {
     const int start = q * STEPS - tile.delay - (L::PIECE - 1), previous = t.buffer ? t.buffer - 1 : o.stages - 1;
     double    y[TIMES];
@@ -402,7 +396,7 @@ __device__ __forceinline__ void fetch(const Place &o, int slot)
 #pragma unroll
         for (int i = p * TIMES / L::PIECES; i < (p + 1) * TIMES / L::PIECES; i++) {
           const int  row    = step + i * 2 - (L::PIECE - 1);   /* of the ring; less than 0 of the chunk before, if there is one */
-          const bool before = i * 2 < L::PIECE - 1 && row < 0; /* the first half is for the compiler */
+          const bool before = i * 2 < L::PIECE - 1 && row < 0; /* its first half is known when it is compiled */
 
           if (!before || q > tile.begin) o.ring[(before ? previous : t.buffer) * L::BUFFER + (before ? row + STEPS : row) * L::ROW + 32 + line] = y[i];
         }
@@ -703,13 +697,13 @@ __device__ __forceinline__ void compute(const Place &o)
       Barrier *const awaited = &o.bars->got[piece % L::PIECES][of.buffer];
       double         near[SIDES];
 
-      /* asleep: on an H200, 7 points on 64^3, 2 % of the time less than with a loop of tests */
+      /* barrier_spin() would take 2 % longer: H200, 7 points, 64^3 */
       if (u % L::PIECE == 1 && !got) barrier_wait(awaited, of.parity);
 #pragma unroll
       for (int k = 0; k < SIDES; k++) near[k] = here.from[k][u * L::ROW];
       /* the answer of a barrier takes a step to come: it is asked for before it is needed */
       if (u % L::PIECE == 0) {
-        /* in the last steps of a tile the lines beside other tiles have ended, since these are PIECE lines away or more */
+        /* the last piece is not awaited: lines beside other tiles end PIECE - 1 steps before the tile, or earlier */
         got = (over && q + 1 == tile.end) || barrier_test(shared_address(awaited), of.parity);
       }
       if (u == STEPS - 2) ready = q + 1 == tile.end || barrier_test(shared_address(&ready_of[after.buffer]), after.parity);
@@ -785,7 +779,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
   if (threadIdx.x == 0) barrier_arrive_there(in_block_address(&bars->taken, 0));
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
   const int role = ((threadIdx.x >> 5) + WARPS - rank % WARPS) % WARPS;
-  if (role == 3 + L::BRING && !(threadIdx.x & 31)) { /* the warp of take(), which is not in a hurry yet */
+  if (role == 3 + L::BRING && !(threadIdx.x & 31)) { /* take() has nothing to do yet */
     if (!ticket && !rank && s.reset) {
       *s.reset = 0;
       /*
@@ -824,10 +818,9 @@ int stages_for(int most)
 template <int N, int WHAT>
 cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, const Judge &judge, int *fits, cudaStream_t stream)
 {
-  int         device, most = 0;
-  cudaError_t err = cudaGetDevice(&device);
+  int               most = 0;
+  const cudaError_t err  = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most);
 
-  if (err == cudaSuccess) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err != cudaSuccess) return err;
   const int           stages = stages_for<N, WHAT>(most);
   cudaLaunchAttribute attributes[2];

@@ -40,9 +40,10 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructEntries(int entries, int line
 }
 
 /*
-   Where rows depend on their nearest neighbours alone: most lines beside a tile, most of them on one side; steps
-   whose values go to other tiles at a time, where rows have so many entries in a triangle (a tile has as many
-   lines or more in the direction of another one); and the logarithm of the number of tiles of a box.
+   Where rows depend on their nearest neighbours alone: most lines beside a tile; most of them on one side; by the
+   entries of a row in a triangle, how many steps there are to a piece of the values that go to other tiles; and
+   the logarithm of the number of tiles of a box. A tile has at least as many lines towards another tile as there
+   are steps to a piece.
 */
 #define SYNCILU_STRUCT_NEAR_LINES          12
 #define SYNCILU_STRUCT_NEAR_SIDE           8

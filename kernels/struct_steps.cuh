@@ -22,6 +22,13 @@ constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
 constexpr int STEPS = SYNCILU_STRUCT_REACH;
 
+/* Whether it is the second of two solves, to which the x of the first one comes. */
+template <int WHAT>
+__host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
+{
+  return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
+}
+
 /*
    A buffer of several in turn, and the parity of the present phase of its barriers, which is 0 in the first
    round that begins with buffer `first`.
