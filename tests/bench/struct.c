@@ -181,7 +181,7 @@ static PetscErrorCode Measure(Grid *g, PetscInt repeat, cudaEvent_t event[3], do
     CALL(cudaEventRecord(event[2], NULL));
     CALL(cudaEventSynchronize(event[2]));
     for (int k = 0; k < 2; k++) CALL(cudaEventElapsedTime(&t[k], event[k], event[k + 1]));
-    /* as a solver does it, one after the other, so that U may be launched before L ends, which an event between them prevents */
+    /* as a solver does it: without an event between them, which would keep U from being launched before L ends */
     CALL(cudaEventRecord(event[0], NULL));
     for (int k = 0; k < 8; k++) CALL(SyncILUKernelSolveStruct(SYNCILU_DOUBLE, g->m[k % 2], g->s[k % 2], NULL));
     CALL(cudaEventRecord(event[1], NULL));

@@ -1018,22 +1018,29 @@ unsigned cluster_address(unsigned address, unsigned rank)
   return address + ((rank + 1) << CLUSTER_SHIFT);
 }
 
-/*
-   Kernels run one after the other, also where one is launched early. That such a kernel waits before it touches what
-   the one before writes is seen by words of memory: those that PTX writes are noted, from launch_next() on, but
-   for shared memory. Atomic operations are free.
-*/
-std::unordered_set<uintptr_t> written, written_before;
+/* The shared variable of a block that p names, NULL if there is none. */
+static const SharedVariable *shared_variable(const Block &b, const void *p)
+{
+  for (const SharedVariable &s : b.shared) {
+    if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return &s;
+  }
+  return nullptr;
+}
 
 static bool is_shared(const void *p)
 {
   for (const Block *b : running->resident) {
-    for (const SharedVariable &s : b->shared) {
-      if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return true;
-    }
+    if (shared_variable(*b, p)) return true;
   }
   return false;
 }
+
+/*
+   A kernel that is launched early runs after the end of the one before here, too. Whether it waits for that end is
+   checked by words of global memory: note() has those that the one before wrote by PTX after launch_next(), and
+   look_out() ends the program where a thread that has not waited accesses one. Atomic operations are not checked.
+*/
+static std::unordered_set<uintptr_t> written, written_before;
 
 void launch_next()
 {
@@ -1105,9 +1112,9 @@ void *dynamic_shared()
 */
 unsigned shared_address(const void *p)
 {
-  for (const SharedVariable &s : current->warp->block->shared) {
-    if ((const unsigned char *)p >= s.data && (const unsigned char *)p < s.data + s.bytes) return s.address + (unsigned)((const unsigned char *)p - s.data);
-  }
+  const SharedVariable *const s = shared_variable(*current->warp->block, p);
+
+  if (s) return s->address + (unsigned)((const unsigned char *)p - s->data);
   fail("%p is no address in the shared memory of this block", p);
 }
 

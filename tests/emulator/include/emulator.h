@@ -124,7 +124,7 @@ extern int   patience; /* accesses to shared data before this thread lets others
 extern int   tedium;   /* for how many of these a poll counts, see poll() */
 extern long  changes;  /* of memory, by operations that threads publish with */
 extern long  looks;    /* at such memory */
-extern int   watch;    /* 1: what is written is noted, see launch_next(); 2: what the kernel before wrote is looked out for */
+extern int   watch;    /* 1: accesses are for note(), 2: for look_out(), 3: for both */
 
 /*
    Barriers in shared memory (mbarrier), and the copies that they count, which come at once. The phase is in the
@@ -148,10 +148,10 @@ void    *cluster_shared(const void *, unsigned rank);  /* the same place in anot
 unsigned cluster_address(unsigned, unsigned rank);     /* likewise, of addresses as PTX has them */
 void     meet_threads(int number, int threads, Place); /* a barrier of so many threads of the block */
 void     meet_cluster(Place);                          /* a barrier of the cluster */
-void     launch_next();                                /* from now on a kernel that is launched early may run */
-void     wait_previous();                              /* for the end of the kernel before, in that kernel */
-void     look_out(const void *, size_t bytes, Place);  /* for what this thread has no right to before that */
-void     note(const void *, size_t bytes);             /* what others have no right to */
+void     launch_next();                                /* a kernel that is launched early may run from now on */
+void     wait_previous();                              /* in such a kernel: for the end of the one before */
+void     note(const void *, size_t bytes);             /* that this is written, for a kernel that is launched early */
+void     look_out(const void *, size_t bytes, Place);  /* for accesses to that by threads that have not waited */
 unsigned shared_address(const void *);
 void    *shared_pointer(unsigned);
 void     check_stream(cudaStream_t, const char *what); /* it exists */
@@ -179,8 +179,8 @@ struct Config {
   dim3         grid, block;
   size_t       shared;
   cudaStream_t stream;
-  unsigned     cluster = 1; /* blocks of each */
-  bool         early   = false;
+  unsigned     cluster = 1;     /* blocks of each */
+  bool         early   = false; /* it may begin before the end of the kernel before */
 
   Config(dim3 g, dim3 b, size_t s = 0, cudaStream_t t = nullptr) : grid(g), block(b), shared(s), stream(t) { }
 };

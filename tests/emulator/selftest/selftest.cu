@@ -712,7 +712,7 @@ __global__ void ended_block(int *flag)
   flag[1] = (int)*in_block((double *)dynamic, 0);
 }
 
-/* A number that no kernel writes, then one that the kernel before has written; once that has ended, if it waits. */
+/* Reads a number that no kernel writes, waits if WAITS, and adds it to one that the kernel before wrote. */
 template <bool WAITS>
 __device__ void follow(int *out)
 {
