@@ -73,12 +73,6 @@ struct Place {
   const double              *ones;
   Barriers                  *bars;
 
-  /* Whether it is the second of two solves, to which the x of the first one comes. */
-  template <int WHAT>
-  __device__ __forceinline__ bool second() const
-  {
-    return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
-  }
   /* Rows of x, with the lanes that have none; and where those of a step of a tile begin in the x of this group. */
   __device__ __forceinline__ size_t    rows() const { return (size_t)m.g.tiles * m.g.steps * 32; }
   __device__ __forceinline__ long long at(int number, int step) const
@@ -121,7 +115,7 @@ __device__ __forceinline__ void carry(const Place &o)
   /* not where the compiler then takes fewer registers for all of the kernel, which takes more time */
   constexpr bool      PREDICATED = N != 3 && (R == 1 || N < SYNCILU_STRUCT_MOST);
   const SyncILULines &g          = o.m.g;
-  const bool          down = o.m.down, second = o.second<WHAT>(), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
+  const bool          down = o.m.down, second = is_second<WHAT>(o.s), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
   const int           lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], height = 1 << g.edge[1];
   const int           ring = L::ring(o.m), columns = width + o.m.reach[0];
   const Tile          tile  = o.tile;
@@ -333,7 +327,7 @@ __device__ __forceinline__ void compute(const Place &o)
   constexpr bool                    SUMMED = L::SUMMING > 0, SCALES = WHAT == SCALED || WHAT == SPLIT;
   const Tile                        tile = o.tile;
   const SyncILULines               &g    = o.m.g;
-  const bool                        down = o.m.down, second = o.second<WHAT>();
+  const bool                        down = o.m.down, second = is_second<WHAT>(o.s);
   const int                         lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m);
   const int                         a = lane & (width - 1), b = lane >> g.edge[0], v = tile.v + a, w = tile.w + b;
   const int                         first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
@@ -398,10 +392,7 @@ __device__ __forceinline__ void compute(const Place &o)
       double near[NEAR][R], left[R], mine[NEAR], other = 0.0, later;
 
       /* who asks for a barrier waits for the answer: it is asked for a step before it is needed */
-      if (u % PIECE == 1 && !got) {
-        if (SUMMED) barrier_spin(&o.bars->got[u / PIECE][t.buffer], t.parity);
-        else barrier_wait(&o.bars->got[u / PIECE][t.buffer], t.parity);
-      }
+      if (u % PIECE == 1 && !got) barrier_wait(&o.bars->got[u / PIECE][t.buffer], t.parity);
 #pragma unroll
       for (int k = 0; k < NEAR; k++) get<R>(found + from[FAR + k] + u * L::ROW, near[k]);
       if (SUMMED) {
@@ -464,7 +455,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
   typedef Layout<N, WHAT, 1, LG, D> L;
   constexpr int                     FAR = L::FAR, COUNT = (FAR + 1) / 2, PIECE = L::PIECE;
   const SyncILULines               &g    = o.m.g;
-  const bool                        down = o.m.down, second = o.second<WHAT>();
+  const bool                        down = o.m.down, second = is_second<WHAT>(o.s);
   const int lane = threadIdx.x & 31, width = 1 << g.edge[0], height = o.m.height, ring = L::ring(o.m), a = lane & (width - 1), b = lane >> g.edge[0];
   const int cell = ((down ? (1 << g.edge[1]) - 1 - b : b) + o.m.reach[1]) * (width + o.m.reach[0]) + (down ? width - 1 - a : a) + o.m.reach[0];
   const int rhs = STEPS * L::COEFS + (second ? (STEPS - 1) * 32 + lane : lane), rhs_step = second ? -32 : 33, first = half ? FAR - COUNT : 0;
@@ -496,8 +487,8 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
       double y[COUNT], part = 0.0;
 
       /* the piece that has the step two before, if it is the first one of it */
-      if (u >= 2 && u % PIECE == 2 % PIECE) barrier_spin(&o.bars->got[(u - 2) / PIECE][t.buffer], t.parity);
-      if (!u && q && PIECE == 2) barrier_spin(&o.bars->got[L::PIECES - 1][last.buffer], last.parity);
+      if (u >= 2 && u % PIECE == 2 % PIECE) barrier_wait(&o.bars->got[(u - 2) / PIECE][t.buffer], t.parity);
+      if (!u && q && PIECE == 2) barrier_wait(&o.bars->got[L::PIECES - 1][last.buffer], last.parity);
 #pragma unroll
       for (int k = 0; k < COUNT; k++) y[k] = found[from[k] + u * L::ROW];
 #pragma unroll
@@ -523,8 +514,9 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
    With longer rows a multiprocessor need not have more than one block: with registers for as many as it might
    have, the compiler reads their entries one after the other, and waits for each. On an H200, L + U: 27
    points, 80^3, take 0.388 ms, 0.247 with more registers, 0.220 with two warps that sum up and smaller
-   pieces; 25 points 0.215, 0.149 and 0.131; 15 points, 90^3, 0.164, 0.144, 0.135; 9 points, 1000^2, 0.544 and
-   0.475, with stores of the solution that have predicates.
+   pieces, 0.203 when these wait asleep; 25 points 0.215, 0.149, 0.131 and 0.122; 15 points, 90^3, 0.164, 0.144,
+   0.135 and 0.126; 9 points, 1000^2, 0.544 and 0.475, with stores of the solution that have predicates (0.518 with
+   warps that sum up).
 */
 template <int N, int WHAT, int R, int LG, int D>
 __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 && R == 1)

@@ -472,7 +472,8 @@ __device__ __forceinline__ void prepare(const Place &o, int slot)
 
 /*
    Pushes values to the consumers in the box, piece by piece, and gives credits to the producers. A lane has a
-   line and a step of a piece.
+   line and a step of a piece. If compute() pushed them, that would save the way from warp to warp, but a step of
+   7 points would take 74 ns instead of 50 (H200): the branches around two pushes alone, where nothing is pushed.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void push(const Place &o)
@@ -569,10 +570,10 @@ template <int N, int WHAT>
 __device__ __forceinline__ void store(const Place &o)
 {
   typedef Layout<N, WHAT> L;
-  const SyncILULines     &g    = o.m.g;
-  const Member           &tile = o.tile;
-  const int               lane = threadIdx.x & 31, v = tile.v + (lane & ((1 << g.edge[0]) - 1)), w = tile.w + (lane >> g.edge[0]);
-  const int               late   = line_row(g, v, w) < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late;
+  const SyncILULines     &g      = o.m.g;
+  const Member           &tile   = o.tile;
+  const int               lane   = threadIdx.x & 31;
+  const Line              line   = o.line(lane, 0);
   const bool              stores = !is_second<WHAT>(o.s) || (o.m.exported >> lane & 1); /* of two solves the second one reads all of the first one's */
   double                 *x      = (double *)o.s.x + (o.at(tile.number, tile.begin * STEPS - tile.delay) + lane);
   Turn                    t      = o.turn();
@@ -587,7 +588,7 @@ __device__ __forceinline__ void store(const Place &o)
       barrier_wait(&o.bars->done[p][t.buffer], t.parity);
 #pragma unroll
       for (int u = p * L::PIECE; u < (p + 1) * L::PIECE; u++) {
-        const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
+        const bool on = (unsigned)(q * STEPS + u - line.late) < (unsigned)g.points[0];
 
         store_relaxed_if(stores && (unsigned)(start + u) < (unsigned)g.steps, x + u * 32, on ? clean(ring[u * L::ROW]) : 0.0);
       }
@@ -609,8 +610,8 @@ __device__ __forceinline__ void compute(const Place &o)
   const SyncILULines     &g     = o.m.g;
   const Member           &tile  = o.tile;
   const bool              down  = o.m.down;
-  const int               lane = threadIdx.x & 31, width = 1 << g.edge[0], a = lane & (width - 1), b = lane >> g.edge[0], v = tile.v + a, w = tile.w + b;
-  const int               first = line_row(g, v, w), late = first < 0 ? INT_MAX / 2 : turned(o.m, lane_at(g, v, w)).late + tile.delay;
+  const int               lane = threadIdx.x & 31, width = 1 << g.edge[0], a = lane & (width - 1), b = lane >> g.edge[0];
+  const Line              line       = o.line(lane, 0);
   const bool              turned_rhs = is_second<WHAT>(o.s);
   const int               rhs = STEPS * L::COEFS + (turned_rhs ? (STEPS - 1) * 32 + lane : lane), rhs_step = turned_rhs ? -32 : 33;
   int                     from[SIDES], entry[N]; /* in a row of the ring; in the coefficients of a step */
@@ -697,7 +698,6 @@ __device__ __forceinline__ void compute(const Place &o)
       Barrier *const awaited = &o.bars->got[piece % L::PIECES][of.buffer];
       double         near[SIDES];
 
-      /* barrier_spin() would take 2 % longer: H200, 7 points, 64^3 */
       if (u % L::PIECE == 1 && !got) barrier_wait(awaited, of.parity);
 #pragma unroll
       for (int k = 0; k < SIDES; k++) near[k] = here.from[k][u * L::ROW];
@@ -716,10 +716,10 @@ __device__ __forceinline__ void compute(const Place &o)
 #pragma unroll
       for (int k = 0; k < SIDES; k++) y = fma(-present.coef[k], near[k], y);
       if (WHAT == PIVOTS) {
-        const bool on = (unsigned)(start + u - late) < (unsigned)g.points[0];
+        const bool on = (unsigned)(start + u - line.late) < (unsigned)g.points[0];
 
         if (on) {
-          const int    i = first + (start + u - late) * g.stride[0];
+          const int    i = (int)line.row + (start + u) * g.stride[0];
           const double d = judge(o.judge.piv, i, y + diagonal_shift(o.judge.piv), o.judge.status);
 
           o.judge.pivot[i] = d;

@@ -53,12 +53,6 @@ __device__ __forceinline__ void arrive(Barrier *b)
   if (!(threadIdx.x & 31)) barrier_arrive(b);
 }
 
-/* For what comes soon: a warp that waits asleep takes longer to go on. */
-__device__ __forceinline__ void barrier_spin(Barrier *b, int parity)
-{
-  while (!barrier_test(shared_address(b), parity)) { }
-}
-
 /*
    A usual store, if `on`: with a predicate, since eight branches take a warp as long as what it does besides.
 */
