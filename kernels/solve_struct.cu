@@ -515,8 +515,8 @@ __device__ __forceinline__ void sum_far(const Place &o, int half)
    have, the compiler reads their entries one after the other, and waits for each. On an H200, L + U: 27
    points, 80^3, take 0.388 ms, 0.247 with more registers, 0.220 with two warps that sum up and smaller
    pieces, 0.203 when these wait asleep; 25 points 0.215, 0.149, 0.131 and 0.122; 15 points, 90^3, 0.164, 0.144,
-   0.135 and 0.126; 9 points, 1000^2, 0.544 and 0.475, with stores of the solution that have predicates (0.518 with
-   warps that sum up).
+   0.135 and 0.126; 9 points, 1000^2, 0.544, and 0.475 with stores of the solution that have predicates; with warps
+   that sum up besides it would be 0.518.
 */
 template <int N, int WHAT, int R, int LG, int D>
 __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 && R == 1)

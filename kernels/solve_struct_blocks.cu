@@ -306,9 +306,10 @@ struct Turns {
    addresses go on from step to step, the sizes of a tile are known, and what does not depend on the step
    before is read while the other warps end it.
 
-   Where all lanes of these warps have an unknown they meet by a barrier of their own; else they wait for that
-   which they tell the others by. Both ways on an H200, L + U in us: 7 points, 48^3, with 2 unknowns 100 and 106,
-   with 4 145 and 153; 27 points, 72^3, with 2 407 and 418; elasticity, 40^3, which has 3, 270 and 261.
+   Several warps meet after each step. By a barrier of their own they mostly go on earlier than by the one that
+   tells the other warps; with 3 unknowns, where half of the lanes of the last warp have none, later. Both ways
+   on an H200, L + U in us: 7 points, 48^3, with 2 unknowns 100 and 106, with 4 unknowns 145 and 153; 27 points,
+   72^3, with 2 unknowns 407 and 418; elasticity, 40^3, which has 3 unknowns, 270 and 261.
 */
 template <int D, int R, int FAR, int LG>
 __device__ __forceinline__ void solve_lines(const Place &o, int thread)
@@ -379,7 +380,7 @@ __device__ __forceinline__ void solve_lines(const Place &o, int thread)
     if (u + 1 == steps) break;
     prepare(u + 1);
     got.wait();
-    if (WIDE % 32) done.wait();
+    if (WIDE > 32 && WIDE % 32) done.wait();
     else {
       if (WIDE > 32) barrier_meet(1, WIDE);
       done.next();

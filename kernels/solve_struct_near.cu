@@ -92,7 +92,7 @@ struct Member {
 /*
    A line of a tile, for a lane that takes one step of each chunk. The line begins `late` steps after the lane's
    step of chunk 0, INT_MAX / 2 if there is no line; `row` would be the row at that step, which is mostly outside
-   of the line.
+   of the line. A lane that takes all steps asks for the line at step 0.
 */
 struct Line {
   int       late;
@@ -472,8 +472,11 @@ __device__ __forceinline__ void prepare(const Place &o, int slot)
 
 /*
    Pushes values to the consumers in the box, piece by piece, and gives credits to the producers. A lane has a
-   line and a step of a piece. If compute() pushed them, that would save the way from warp to warp, but a step of
-   7 points would take 74 ns instead of 50 (H200): the branches around two pushes alone, where nothing is pushed.
+   line and a step of a piece.
+
+   If compute() pushed them itself, the way from warp to warp would be saved. But then a step of 7 points takes
+   74 ns instead of 50 (H200), even in a tile that has nothing to push: that is what branches around two
+   instructions cost.
 */
 template <int N, int WHAT>
 __device__ __forceinline__ void push(const Place &o)
