@@ -82,9 +82,9 @@ __device__ __forceinline__ bool barrier_test(unsigned b, int parity)
 }
 
 /*
-   A warp that waits sleeps, and goes on 150 cycles after the arrival of another one, on an H200; with
-   barrier_test() again and again it takes 187, and the other warps of the multiprocessor are slower too: solves
-   along lines took up to 1.14 times as long.
+   The warp waits asleep, as try_wait suspends it. On an H200 it goes on 150 cycles after the last arrival. A loop
+   of barrier_test() takes 187 cycles, and slows down the other warps of the multiprocessor: with it, solves along
+   the lines of a grid took up to 1.14 times as long.
 */
 __device__ __forceinline__ void barrier_wait(unsigned b, int parity)
 {

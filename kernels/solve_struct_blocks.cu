@@ -380,11 +380,11 @@ __device__ __forceinline__ void solve_lines(const Place &o, int thread)
     if (u + 1 == steps) break;
     prepare(u + 1);
     got.wait();
-    if (WIDE > 32 && WIDE % 32) done.wait();
-    else {
-      if (WIDE > 32) barrier_meet(1, WIDE);
-      done.next();
+    if (WIDE > 32) {
+      if (WIDE % 32) barrier_wait(done.at(), done.parity);
+      else barrier_meet(1, WIDE);
     }
+    done.next();
   }
 }
 

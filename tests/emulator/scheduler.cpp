@@ -1052,18 +1052,19 @@ void wait_previous()
   current->waited = true;
 }
 
-void note(const void *p, size_t bytes)
-{
-  if (!(watch & 1) || is_shared(p)) return;
-  for (uintptr_t word = (uintptr_t)p / 8; word <= ((uintptr_t)p + bytes - 1) / 8; word++) written.insert(word);
-}
-
 void look_out(const void *p, size_t bytes, Place place)
 {
   if (!(watch & 2) || current->waited) return;
   for (uintptr_t word = (uintptr_t)p / 8; word <= ((uintptr_t)p + bytes - 1) / 8; word++) {
     if (written_before.count(word)) fail_here(place, "access to what the kernel before writes, for whose end it has not waited");
   }
+}
+
+void note(const void *p, size_t bytes, Place place)
+{
+  look_out(p, bytes, place);
+  if (!(watch & 1) || is_shared(p)) return;
+  for (uintptr_t word = (uintptr_t)p / 8; word <= ((uintptr_t)p + bytes - 1) / 8; word++) written.insert(word);
 }
 
 void pause(Place place)

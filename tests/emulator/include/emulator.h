@@ -150,8 +150,8 @@ void     meet_threads(int number, int threads, Place); /* a barrier of so many t
 void     meet_cluster(Place);                          /* a barrier of the cluster */
 void     launch_next();                                /* a kernel that is launched early may run from now on */
 void     wait_previous();                              /* in such a kernel: for the end of the one before */
-void     note(const void *, size_t bytes);             /* that this is written, for a kernel that is launched early */
-void     look_out(const void *, size_t bytes, Place);  /* for accesses to that by threads that have not waited */
+void     look_out(const void *, size_t bytes, Place);  /* for accesses by threads that have not waited to what note() has */
+void     note(const void *, size_t bytes, Place);      /* looks out, and has that this is written, for the next kernel */
 unsigned shared_address(const void *);
 void    *shared_pointer(unsigned);
 void     check_stream(cudaStream_t, const char *what); /* it exists */
@@ -268,8 +268,7 @@ inline void store(T *p, T v, Place place = ::emulator::here())
 {
   check_aligned<T>(p, place);
   touch(place);
-  if (watch) look_out(p, sizeof(T), place);
-  if (watch) note(p, sizeof(T));
+  if (watch) note(p, sizeof(T), place);
   if (memcmp(p, &v, sizeof(v))) changes++;
   *(volatile T *)p = v;
 }
@@ -355,9 +354,10 @@ inline void copy(void *to, const void *from, int bytes)
   if (bytes <= 0 || (bytes > 16 && bytes % 16) || (uintptr_t)to % align || (uintptr_t)from % align) fail("a copy of %d bytes at misaligned addresses", bytes);
   touch(::emulator::here());
   changes++;
-  if (watch) look_out(from, (size_t)bytes, ::emulator::here());
-  if (watch) look_out(to, (size_t)bytes, ::emulator::here());
-  if (watch) note(to, (size_t)bytes);
+  if (watch) {
+    look_out(from, (size_t)bytes, ::emulator::here());
+    note(to, (size_t)bytes, ::emulator::here());
+  }
   memcpy(to, from, (size_t)bytes);
 }
 
