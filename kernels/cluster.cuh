@@ -60,25 +60,42 @@ __device__ __forceinline__ void barrier_arrive_there(unsigned barrier)
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/*
-   A launch of so many clusters, each of so many blocks. The attribute must be there as long as the launch
-   is.
-*/
-inline cudaLaunchConfig_t cluster_launch(cudaLaunchAttribute *attribute, int blocks, int clusters, int threads, size_t shared, cudaStream_t stream)
+/* A launch with room for attributes, which must be there as long as the launch is. */
+inline cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attributes, int blocks, int threads, size_t shared, cudaStream_t stream)
 {
   cudaLaunchConfig_t config = {};
 
-  attribute->id               = cudaLaunchAttributeClusterDimension;
-  attribute->val.clusterDim.x = (unsigned)blocks;
-  attribute->val.clusterDim.y = 1;
-  attribute->val.clusterDim.z = 1;
-  config.gridDim              = dim3((unsigned)(blocks * clusters));
-  config.blockDim             = dim3((unsigned)threads);
-  config.dynamicSmemBytes     = shared;
-  config.stream               = stream;
-  config.attrs                = attribute;
-  config.numAttrs             = 1;
+  config.gridDim          = dim3((unsigned)blocks);
+  config.blockDim         = dim3((unsigned)threads);
+  config.dynamicSmemBytes = shared;
+  config.stream           = stream;
+  config.attrs            = attributes;
   return config;
+}
+
+/* A launch of so many clusters, each of so many blocks; the first attribute says it. */
+inline cudaLaunchConfig_t cluster_launch(cudaLaunchAttribute *attributes, int blocks, int clusters, int threads, size_t shared, cudaStream_t stream)
+{
+  cudaLaunchConfig_t config = launch_config(attributes, blocks * clusters, threads, shared, stream);
+
+  attributes->id               = cudaLaunchAttributeClusterDimension;
+  attributes->val.clusterDim.x = (unsigned)blocks;
+  attributes->val.clusterDim.y = 1;
+  attributes->val.clusterDim.z = 1;
+  config.numAttrs              = 1;
+  return config;
+}
+
+/*
+   Each block of a cluster may go to the multiprocessor that has the fewest blocks. The array of attributes must
+   have room for one more.
+*/
+inline void launch_balanced(cudaLaunchConfig_t *config)
+{
+  cudaLaunchAttribute *attribute = config->attrs + config->numAttrs++;
+
+  attribute->id                                    = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+  attribute->val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
 }
 
 /*

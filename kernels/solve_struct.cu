@@ -17,12 +17,16 @@
    them, before they use a buffer again, several chunks later. So the unfinished chunk of the lowest ticket
    waits for nothing unfinished.
 
+   Of two solves in a row the second one is launched as soon as all blocks of the first one have begun. Its blocks
+   make their shared memory ready, and wait for the end of the first one.
+
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way, whole chunks at once.
 */
 #include "solve_struct.h"
 #include "solve_struct_near.h"
 #include "struct_steps.cuh"
+#include "cluster.cuh"
 
 using namespace syncilu;
 
@@ -533,7 +537,11 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 &
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);
 
-    if (!ticket && s.reset) *s.reset = 0;
+    if (!ticket && s.reset) {
+      *s.reset = 0;
+      fence(); /* before the next kernel takes tickets from there, see solve_struct_near.cu */
+    }
+    if (WHAT != PIVOTS && !is_second<WHAT>(s)) launch_next();
     bars.ticket = (unsigned)ticket;
     barrier_begin(&bars.begun, 1);
     for (int k = 0; k < stages; k++) {
@@ -547,6 +555,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 &
   for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
+  wait_previous();
   const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
   const Place o = {m, s, judge, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, sums, ones, &bars};
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
@@ -607,8 +616,11 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
     /* the kernel has one limit, and other matrices may need more of it than this one */
     return *fits ? cudaFuncSetAttribute(struct_kernel<N, WHAT, R, LG, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
   }
-  struct_kernel<N, WHAT, R, LG, D><<<(unsigned)blocks, 32 * Layout<N, WHAT, R, LG, D>::WARPS, bytes, stream>>>(m, *s, judge, groups, stages);
-  return cudaGetLastError();
+  cudaLaunchAttribute attribute;
+  auto                config = launch_config(&attribute, blocks, 32 * Layout<N, WHAT, R, LG, D>::WARPS, (size_t)bytes, stream);
+
+  if (is_second<WHAT>(*s)) launch_early(&config);
+  return cudaLaunchKernelEx(&config, struct_kernel<N, WHAT, R, LG, D>, m, *s, judge, groups, stages);
 }
 
 /*

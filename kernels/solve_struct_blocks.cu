@@ -23,6 +23,7 @@
 #include "solve_struct_blocks.h"
 #include "struct.cuh"
 #include "async.cuh"
+#include "cluster.cuh"
 #include "triangular.cuh"
 
 using namespace syncilu;
@@ -591,7 +592,11 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
   if (threadIdx.x == 0) {
     const Ticket ticket = atomicAdd(s.ticket, 1ull);
 
-    if (!ticket && s.reset) *s.reset = 0;
+    if (!ticket && s.reset) {
+      *s.reset = 0;
+      fence(); /* before the next kernel takes tickets from there, see solve_struct_near.cu */
+    }
+    if (s.ldb) launch_next();
     bars.ticket = (unsigned)ticket;
     for (int k = 0; k < stages; k++) {
       barrier_begin(&bars.full[k], 1);
@@ -609,6 +614,7 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
   const Place o     = {m, identity, near, s, z, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
   for (int k = threadIdx.x; k < m.beside.lines; k += blockDim.x) lines[k] = beside(o, k);
   __syncthreads(); /* the lines beside are there for all warps that fetch */
+  wait_previous();
   const int warp = threadIdx.x >> 5, role = warp / z.warps, thread = (int)threadIdx.x - role * z.warps * 32, working = z.warps * roles_of(FAR);
   if (role == 0) solve_lines<D, R, FAR, LG>(o, thread);
   else if (role == 1) publish_lines<D, R, LG>(o, thread);
@@ -647,10 +653,12 @@ cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve 
     /* the kernel has one limit, and other matrices may need more of it than this one */
     return *fits ? cudaFuncSetAttribute(struct_blocks_kernel<D, R, FAR, LG>, cudaFuncAttributeMaxDynamicSharedMemorySize, most) : cudaSuccess;
   }
-  const int groups = (s->nrhs + R - 1) / R, fetchers = stages < FETCHERS ? stages : FETCHERS;
-  struct_blocks_kernel<D, R, FAR, LG>
-    <<<(unsigned)(q.m.g.tiles * groups), 32 * (z.warps * roles_of(FAR) + 1 + fetchers), bytes(stages), stream>>>(q.m, *s, identity, q.near, groups, stages);
-  return cudaGetLastError();
+  const int           groups = (s->nrhs + R - 1) / R, fetchers = stages < FETCHERS ? stages : FETCHERS;
+  cudaLaunchAttribute attribute;
+  auto                config = launch_config(&attribute, q.m.g.tiles * groups, 32 * (z.warps * roles_of(FAR) + 1 + fetchers), bytes(stages), stream);
+
+  if (!s->ldb) launch_early(&config);
+  return cudaLaunchKernelEx(&config, struct_blocks_kernel<D, R, FAR, LG>, q.m, *s, identity, q.near, groups, stages);
 }
 
 /*

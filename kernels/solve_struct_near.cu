@@ -826,11 +826,13 @@ cudaError_t launch(const SyncILUDeviceStruct &m, const SyncILUDeviceSolve *s, co
 
   if (err != cudaSuccess) return err;
   const int           stages = stages_for<N, WHAT>(most);
-  cudaLaunchAttribute attributes[2];
+  cudaLaunchAttribute attributes[3];
   auto                config = cluster_launch(attributes, m.box.tiles, m.box.g.tiles, 32 * Layout<N, WHAT>::WARPS, Layout<N, WHAT>::bytes(stages), stream);
 
-  if (!fits && is_second<WHAT>(*s)) launch_early(&config);
-  return fits ? cluster_fits(near_kernel<N, WHAT>, config, fits) : cudaLaunchKernelEx(&config, near_kernel<N, WHAT>, m, *s, judge, stages);
+  if (fits) return cluster_fits(near_kernel<N, WHAT>, config, fits);
+  launch_balanced(&config);
+  if (is_second<WHAT>(*s)) launch_early(&config);
+  return cudaLaunchKernelEx(&config, near_kernel<N, WHAT>, m, *s, judge, stages);
 }
 
 template <int WHAT>

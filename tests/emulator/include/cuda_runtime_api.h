@@ -76,17 +76,22 @@ enum cudaFuncAttribute {
   cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 
-/* Launches by cudaLaunchKernelEx(), with clusters along x. */
+/* Launches by cudaLaunchKernelEx(), with clusters along x. How their blocks are dealt to multiprocessors changes nothing here. */
 enum cudaLaunchAttributeID {
-  cudaLaunchAttributeClusterDimension                = 4,
-  cudaLaunchAttributeProgrammaticStreamSerialization = 6
+  cudaLaunchAttributeClusterDimension                  = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+  cudaLaunchAttributeProgrammaticStreamSerialization   = 6
+};
+enum cudaClusterSchedulingPolicy {
+  cudaClusterSchedulingPolicyLoadBalancing = 2
 };
 typedef union
 {
   struct {
     unsigned x, y, z;
   } clusterDim;
-  int programmaticStreamSerializationAllowed;
+  enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
+  int                              programmaticStreamSerializationAllowed;
 } cudaLaunchAttributeValue;
 typedef struct {
   enum cudaLaunchAttributeID id;

@@ -390,7 +390,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
 
   for (unsigned k = 0; k < config->numAttrs; k++) {
     if (config->attrs[k].id == cudaLaunchAttributeClusterDimension) c.cluster = config->attrs[k].val.clusterDim.x;
-    else c.early = config->attrs[k].val.programmaticStreamSerializationAllowed;
+    if (config->attrs[k].id == cudaLaunchAttributeProgrammaticStreamSerialization) c.early = config->attrs[k].val.programmaticStreamSerializationAllowed;
   }
   ::emulator::run((const void *)kernel, __PRETTY_FUNCTION__, c, [](const void *p) { std::apply(((const Call *)p)->first, ((const Call *)p)->second); }, &call);
   return cudaGetLastError();
@@ -401,7 +401,8 @@ template <typename... Parameters>
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, void (*)(Parameters...), const cudaLaunchConfig_t *config)
 {
   *clusters = 1;
-  for (unsigned k = 0; k < config->numAttrs; k++) *clusters = *clusters && config->attrs[k].val.clusterDim.x <= ::emulator::cluster_most();
+  for (unsigned k = 0; k < config->numAttrs; k++)
+    if (config->attrs[k].id == cudaLaunchAttributeClusterDimension && config->attrs[k].val.clusterDim.x > ::emulator::cluster_most()) *clusters = 0;
   return cudaSuccess;
 }
 
