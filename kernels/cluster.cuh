@@ -88,7 +88,8 @@ inline cudaLaunchConfig_t cluster_launch(cudaLaunchAttribute *attributes, int bl
 
 /*
    Each block of a cluster may go to the multiprocessor that has the fewest blocks. The array of attributes must
-   have room for one more.
+   have room for one more. On an H200, L + U in ms: 7 points, 100^3, 0.102 to 0.097, 200^3 0.402 to 0.378, 512^3
+   5.13 to 4.95; 64^3 as before; 5 points, 4000^2, 0.862 to 0.873. A policy of spreading them changes nothing.
 */
 inline void launch_balanced(cudaLaunchConfig_t *config)
 {

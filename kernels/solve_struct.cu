@@ -119,7 +119,7 @@ __device__ __forceinline__ void carry(const Place &o)
   /* not where the compiler then takes fewer registers for all of the kernel, which takes more time */
   constexpr bool      PREDICATED = N != 3 && (R == 1 || N < SYNCILU_STRUCT_MOST);
   const SyncILULines &g          = o.m.g;
-  const bool          down = o.m.down, second = is_second<WHAT>(o.s), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
+  const bool          down = o.m.down, second = is_second<WHAT>(o.s);
   const int           lane = threadIdx.x & 31, step = lane % STEPS, width = 1 << g.edge[0], height = 1 << g.edge[1];
   const int           ring = L::ring(o.m), columns = width + o.m.reach[0];
   const Tile          tile  = o.tile;
@@ -203,7 +203,7 @@ __device__ __forceinline__ void carry(const Place &o)
         if (WHAT == SPLIT)
           copy_bulk(coefs + L::OTHER + (STEPS + from - start) * 32, (const double *)o.m.diagonal + o.at(tile.number, from), (to - from) * size_other, full);
       }
-      if (gathers) {
+      if (gathers<WHAT>(o.s)) {
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
           const bool on = (unsigned)(start - late[u]) < (unsigned)g.points[0];

@@ -179,7 +179,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
   constexpr int           MINE = STEPS / L::BRING;
   const SyncILULines     &g    = o.m.g;
   const Member           &tile = o.tile;
-  const bool              down = o.m.down, second = is_second<WHAT>(o.s), gathers = WHAT == SPLIT || (WHAT != PIVOTS && !second);
+  const bool              down = o.m.down, second = is_second<WHAT>(o.s);
   const int               lane = threadIdx.x & 31, step = lane % STEPS;
   const int               place = step * 33 + lane / STEPS;
   const double           *from_row[MINE]; /* where the step of chunk 0 is that this lane takes, of some lines */
@@ -206,7 +206,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
 
     if (to - from < STEPS) {
       for (int k = lane; k < STEPS * L::COEFS; k += 32) coefs[k] = 0.0;
-      if (!gathers)
+      if (!gathers<WHAT>(o.s))
         for (int k = STEPS * L::COEFS + lane; k < L::OTHER; k += 32) coefs[k] = 0.0;
       for (int k = L::OTHER + lane; k < L::STAGE; k += 32) coefs[k] = 0.0;
       fence_written();
@@ -238,7 +238,7 @@ __device__ __forceinline__ void bring(const Place &o, int slot)
     if (second && lane == 0 && !slot)
       copy_bulk((WHAT == SPLIT ? coefs + L::OTHER : rhs) + (STEPS - (to - start)) * 32, other + (size_t)(g.steps - to) * 32,
                 (to - from) * 32 * (int)sizeof(double), full);
-    if (gathers) {
+    if (gathers<WHAT>(o.s)) {
 #pragma unroll
       for (int u = 0; u < MINE; u++)
         copy_or_zero((unsigned)(q * STEPS - late[u]) < (unsigned)g.points[0], rhs + place + 32 / STEPS * (slot * MINE + u), from_row[u] + q * ahead);
@@ -754,7 +754,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
   const int                               rank = (int)cluster_rank(), lg = m.box.g.edge[0] - m.g.edge[0], blocks = m.box.tiles;
 
   /* of the warps of bring() only one has work if no right-hand side is gathered */
-  const int bringing = WHAT == SPLIT || (WHAT != PIVOTS && s.ldb) ? L::BRING : 1;
+  const int bringing = gathers<WHAT>(s) ? L::BRING : 1;
 
   /* by one thread: if all threads initialize barriers, the kernel takes 3 us longer on an H200 */
   if (threadIdx.x == 0) {
