@@ -7,16 +7,18 @@
 
 #include "bsr_rows.cuh"
 #include "bsr_tiles.h"
+#include "cache.cuh"
 #include "square.cuh"
 #include "syncfree.cuh"
 
 namespace syncilu
 {
 
-/* Where a part of an inode begins, in rows of a block, and at which points it has blocks. */
+/* Where a part of an inode begins, in columns of a block, its line, and at which points it has blocks. */
 struct PartPlace {
   size_t   begin;
   unsigned mask;
+  int      line;
 };
 
 template <int B>
@@ -25,7 +27,7 @@ __device__ __forceinline__ PartPlace part_place(const SyncILUDeviceBsrTiles &m, 
   const unsigned line = place.number & (m.lines - 1), step = place.number >> (__ffs(m.lines) - 1), tile = step / m.steps;
   const unsigned at = p ? 2 * tile * m.steps + m.steps - 1 - step : step; /* the step of L counts from the first tile's on */
 
-  return {(size_t)at * (B * (m.part[p].points + 1)) * m.lines + line, place.points >> SyncILUStencilBit(p, 0)};
+  return {(size_t)at * (B * (m.part[p].points + 1)) * m.lines, place.points >> SyncILUStencilBit(p, 0), (int)line};
 }
 
 /*
@@ -97,9 +99,10 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
 {
   constexpr int              COLUMNS = H / B;
   const int                  lane = threadIdx.x % H, i = lane % B;
-  const SyncILUBsrTilesPart &part = m.part[p];
-  const PartPlace            at   = part_place<B>(m, place, p);
-  V *const                   to   = (V *)part.val + at.begin * B + i;
+  const SyncILUBsrTilesPart &part    = m.part[p];
+  const PartPlace            at      = part_place<B>(m, place, p);
+  V *const                   to      = (V *)part.val + at.begin * B + i;
+  const int                  numbers = m.lines * B * B; /* of a block of all lines */
   V                          a[B];
 
   if (lane >= COLUMNS * B) return;
@@ -117,30 +120,50 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
       for (int j = 0; j < B; j++) y += a[j] * block[j * B];
     } else y = by(i, c);
     largest.see(y);
-    to[(size_t)q * (m.lines * B)] = y;
+    to[(size_t)e * numbers + SyncILUStructBlocksColumn(B, m.lines, at.line, c)] = y;
   }
 }
 
 /*
    The same by tensor cores (square.cuh), with more than four rows. Of row lane / 4 of the square a lane has
-   in a the columns lane % 4 and 4 + lane % 4, and in own, unless that is NULL, 2 (lane % 4) and the next one;
-   own is what is stored behind the products. With an even number of rows the products of the transposes are
-   made: then a lane has two neighbours of a column, and writes them at once. TURNED: see at_turn().
+   in a the columns lane % 4 and 4 + lane % 4. With an even number of rows the products of the transposes are
+   made: then a lane has rows 2 (lane % 4) and the next one of column lane / 4, and writes them at once; else it
+   has these columns of that row. So it has of own, unless that is NULL, which is stored behind the products.
+   TURNED: see at_turn(). KEEP: the cache keeps what is stored until it is loaded, see cache.cuh.
 */
-template <typename V, int B, int STRIDE, bool TURNED>
+template <typename V, int B, int STRIDE, bool TURNED, bool KEEP = false>
 __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w,
-                                                      const V (&a)[2], const V *own, Largest &largest)
+                                                      const V (&a)[2], const V (*own)[2], Largest &largest)
 {
   const int                  lane = threadIdx.x % 32, r = lane / 4, k = lane % 4;
-  const SyncILUBsrTilesPart &part  = m.part[p];
-  const PartPlace            at    = part_place<B>(m, place, p);
-  const size_t               next  = (size_t)m.lines * B; /* from column to column in storage */
-  const V *const             from  = w + (p ? nl + 1 : 0) * STRIDE + at_turn<B, TURNED>(k, r);
-  V *const                   begin = (V *)part.val + at.begin * B, *to = begin + (B % 2 ? r + 2 * k * next : 2 * k + r * next);
+  const SyncILUBsrTilesPart &part = m.part[p];
+  const PartPlace            at   = part_place<B>(m, place, p);
+  const int                  next = m.lines * B; /* from column to column in storage, with an odd number of rows */
+  const V *const             from = w + (p ? nl + 1 : 0) * STRIDE + at_turn<B, TURNED>(k, r);
+  const int                  mine = SyncILUStructBlocksColumn(B, m.lines, at.line, B % 2 ? 2 * k : r) + (B % 2 ? r : 2 * k);
+  V                         *to   = (V *)part.val + at.begin * B + mine;
   const bool                 low = r < B && k < B, high = r < B && 4 + k < B, first = r < B && 2 * k < B, second = r < B && 2 * k + 1 < B;
   /* lane e knows where the block of entry e stands in w; -1: the inode has no such block */
   const int point = (int)(part.at >> 4 * (lane & 15) & 15), stands = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
 
+  const Eviction last  = KEEP ? evict_last() : 0;
+  auto           store = [&](const V(&y)[2]) {
+    if (first) largest.see(y[0]);
+    if (second) largest.see(y[1]);
+    if constexpr (B % 2 == 0) {
+      if (!first) return;
+      if constexpr (KEEP) store_pair_by(last, to, y[0], y[1]);
+      else *(double2 *)to = make_double2(y[0], y[1]);
+    } else {
+      if constexpr (KEEP) {
+        if (first) store_by(last, to, y[0]);
+        if (second) store_by(last, to + next, y[1]);
+      } else {
+        if (first) to[0] = y[0];
+        if (second) to[next] = y[1];
+      }
+    }
+  };
   for (int e = 0; e < part.points; e++, to += B * next) {
     const int block = __shfl_sync(FULL, stands, e);
 
@@ -153,23 +176,9 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
       if (B % 2) add_square_product(y[0], y[1], a[h], b[h]);
       else add_square_product(y[0], y[1], b[h], a[h]);
     }
-    if (first) largest.see(y[0]);
-    if (second) largest.see(y[1]);
-    if constexpr (B % 2 == 0) {
-      if (first) *(double2 *)to = make_double2(y[0], y[1]);
-    } else {
-      if (first) to[0] = y[0];
-      if (second) to[next] = y[1];
-    }
+    store(y);
   }
-  if (!own) return;
-  to = begin + (part.points * B + 2 * k) * next + r;
-#pragma unroll
-  for (int c = 0; c < 2; c++) {
-    if (!(c ? second : first)) continue;
-    largest.see(own[c]);
-    to[c * next] = own[c];
-  }
+  if (own) store(*own);
 }
 
 /*
@@ -202,10 +211,11 @@ __device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &
 
     if constexpr (B > 4 && H == 32) {
       const int r = threadIdx.x % 32 / 4, k = threadIdx.x % 4;
-      auto      number = [&](int j) { return r < B && j < B ? triangle(r, j) : V(0); };
-      const V   a[2] = {number(k), number(4 + k)}, own[2] = {number(2 * k), number(2 * k + 1)};
+      auto      number = [&](int i, int j) { return i < B && j < B ? triangle(i, j) : V(0); };
+      auto      mine   = [&](int c) { return B % 2 ? number(r, c) : number(c, r); };
+      const V   a[2] = {number(r, k), number(r, 4 + k)}, own[2] = {mine(2 * k), mine(2 * k + 1)};
 
-      store_square_products<V, B, STRIDE, false>(m, place, p, nl, w, a, own, largest);
+      store_square_products<V, B, STRIDE, false>(m, place, p, nl, w, a, &own, largest);
     } else store_products<V, B, STRIDE, H, true>(m, place, p, nl, w, triangle, largest);
   }
   report_inverses<V, B, STRIDE>(largest, inode, place, nl, w, status);

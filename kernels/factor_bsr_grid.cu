@@ -158,9 +158,9 @@ __device__ __forceinline__ void find_lost(double *w, int nl, int blocks, int &lo
 
 /*
    Inverts the diagonal block, of which the lane has x, and stores what there is of the inode: its blocks of U
-   first, since others wait for them.
+   first, since others wait for them. KEEP: the cache keeps these until they are loaded, see cache.cuh.
 */
-template <int B>
+template <int B, bool KEEP>
 __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrGrid &m, const Task &task, int nl, int blocks, const Room<B> &room,
                                        double (&x)[2])
 {
@@ -176,8 +176,13 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
   auto         by    = [&](int i, int j) { return i < B && j < B ? room.inverse[turn<B>(i, j)] : 0.0; };
   const double a[2]  = {by(r, k), by(r, 4 + k)};
   auto         store = [&](int p) {
-    if constexpr (B > 4) store_square_products<double, B, STRIDE<B>, true>(m.tiles, task.place, p, nl, room.w, a, p ? NULL : x, largest);
-    else if (p) store_products<double, B, STRIDE<B>, 32, false>(m.tiles, task.place, p, nl, room.w, by, largest);
+    if constexpr (B > 4) {
+      auto         mine   = [&](int c) { return B % 2 ? x[c] : by(2 * k + c, r); };
+      const double own[2] = {mine(0), mine(1)};
+
+      if (p) store_square_products<double, B, STRIDE<B>, true, KEEP>(m.tiles, task.place, p, nl, room.w, a, NULL, largest);
+      else store_square_products<double, B, STRIDE<B>, true>(m.tiles, task.place, p, nl, room.w, a, &own, largest);
+    } else if (p) store_products<double, B, STRIDE<B>, 32, false>(m.tiles, task.place, p, nl, room.w, by, largest);
     else store_products<double, B, STRIDE<B>, 32, true>(m.tiles, task.place, p, nl, room.w, by, largest);
   };
 
@@ -194,19 +199,21 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
 }
 
 /*
-   Asks at the same time for all that an inode waits for, and looks whether the lane's reference inode has
-   stored its blocks of U. Returns where that stands in the tiles.
+   Looks whether the lane's reference inode has stored its blocks of U, and asks where that stands in the tiles,
+   which it returns. Only an inode that has to wait looks at its ancestor.
 */
 template <int B>
 __device__ __forceinline__ SyncILUStructBlocksPlace first_look(const double *pivot, int ancestor, const SyncILUStructBlocksPlace *place, const double *flag,
                                                                bool &waits)
 {
-  const double                   near  = ancestor >= 0 ? load_relaxed(pivot + (size_t)ancestor * B) : 0.0;
-  const SyncILUStructBlocksPlace there = *place;
+  int2 there = {0, 0};
 
-  if (waits) waits = !is_set(load_acquire(flag));
-  if (!is_set(near)) wait_for_ancestor(pivot + (size_t)ancestor * B, true);
-  return there;
+  if (waits) {
+    there = *(const int2 *)place; /* both numbers in one piece */
+    waits = !is_set(load_acquire(flag));
+  }
+  if (__any_sync(FULL, waits)) wait_for_ancestor(pivot + (size_t)ancestor * B, ancestor >= 0);
+  return {(unsigned)there.x, (unsigned)there.y};
 }
 
 /*
@@ -256,7 +263,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
      A lane has a reference inode; lower lanes have those of lower levels. What the stencil says does not
      depend on the ticket, so it is loaded before that comes.
   */
-  const int own_point = lane < m.points[0] ? m.table->order[lane] : 0, offset = lane < m.points[0] ? m.table->offset[lane] : 0;
+  const int own_point = lane < m.points[0] ? m.reference.point[lane] : 0, offset = lane < m.points[0] ? m.reference.offset[lane] : 0;
   int4      usual = {0, 0, 0, 0};
 
   if (lane < 2 * POINTS) usual = ((const int4 *)m.table->updates)[lane];
@@ -309,9 +316,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   */
   const int           r = lane / 4, k = lane % 4, c = K == 2 ? 2 * k : 2 * k % 4, of = K == 2 ? r : r % 4;
   const int           which = K == 2 ? 0 : k / 2, which_of = K == 2 ? 0 : r / 4;
-  const int           columns     = columns_of<B>(r, c);
-  const size_t        column_size = (size_t)m.tiles.lines * B, block_size = B * column_size;
-  const double *const tiles = (const double *)m.tiles.part[1].val + of * column_size + (K == 2 ? c : k);
+  const int           columns    = columns_of<B>(r, c);
+  const size_t        block_size = (size_t)m.tiles.lines * (B * B);
+  const double *const tiles      = (const double *)m.tiles.part[1].val + (K == 2 ? c : k);
 
   auto load = [&](const double *from, double(&x)[K]) {
     if (of >= B) return;
@@ -332,7 +339,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
     }
     const Updates      &us    = room.updates[s];
     const int           count = us.count;
-    const double *const from  = tiles + room.upper[s].begin * B;
+    const PartPlace    &at    = room.upper[s];
+    const double *const from  = tiles + at.begin * B + SyncILUStructBlocksColumn(B, m.tiles.lines, at.line, of);
 
     a.place = us.block;
     a.first = pass == 0;
@@ -418,22 +426,23 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   double x[2] = {0.0, 0.0};
 
   get_two<B>(w + nl * STRIDE<B> + turn<B>(lane / 4, 2 * (lane % 4)), columns_of<B>(lane / 4, 2 * (lane % 4)), x);
-  finish<B>(f, m, task, nl, len / B, room, x);
+  finish<B, false>(f, m, task, nl, len / B, room, x);
 }
 
 /*
    Where only diagonal blocks have updates, one by each reference inode: a product's result is the diagonal
    block, which stays in registers. MANY products are asked for at once.
 
-   7 points with 8 unknowns, 128^3, take 5.5 ms on an H200. 17 blocks a point go through the second-level
-   cache, and the way between the two halves of that cache is busy for 0.86 of the time. Two changes together let
-   the kernel read nothing from memory twice: the cache evicts first (evict_first) what is read or written once, and
-   inodes are taken in slabs of 64 planes. Then 15.4 GB are read and written instead of 17.8, and the way between
-   the halves is busy for 0.81 of the time, but the kernel takes 5.7 ms. With the hints alone it takes 5.5 to
-   5.9 ms, with slabs of 96 planes alone 5.7. With 40 warps a multiprocessor, which leaves 48 registers a thread,
-   it takes 6.0 ms, with 24 warps 6.4. Two other forms take 7.7 ms: a warp that takes two inodes of a line one
-   after the other and keeps the block between them in registers, and thread blocks that do so with four. What
-   stands side by side in storage is then written at different times.
+   A block of U is loaded once. By then as much else as a level has has gone through the second-level cache, so
+   that stores and loads say what it has to keep (cache.cuh). 7 points with 8 unknowns, 128^3 and 160^3, take
+   5.04 and 9.86 ms on an H200, without that 5.29 and 10.1 ms. With storage in which a warp does not write whole
+   lines of the cache (SyncILUStructBlocksBeside()) they took 5.5 and 10.6 ms.
+
+   Without gain, in ms for 128^3: what is read or written once is evicted first besides, 5.19; copy_bulk() brings the
+   rows, 5.19. With the present storage alone, which took 5.34: rows go past the multiprocessor's own cache, 5.6,
+   which has less room, 5.8; inodes in slabs of 64 planes, 5.34; 40 warps a multiprocessor, which leaves 48
+   registers a thread, 6.1. With the former storage, 5.5: warps take tickets one after the other, each while the
+   one before is worked on, 6.7, or its rows too, 6.7 to 7.3.
 */
 template <int B>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m)
@@ -443,7 +452,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
   const int                                     lane = threadIdx.x % 32, r = lane / 4, k = lane % 4, columns = columns_of<B>(r, 2 * k);
   /* a lane has a reference inode; what the stencil says of it does not depend on the ticket */
   const bool there     = lane < m.points[0];
-  const int  own_point = there ? m.table->order[lane] : 0, offset = there ? m.table->offset[lane] : 0, entry = there ? m.table->diagonal[lane] : -1;
+  const int  own_point = there ? m.reference.point[lane] : 0, offset = there ? m.reference.offset[lane] : 0, entry = there ? m.reference.diagonal[lane] : -1;
 
   const Ticket t = take_ticket(f.ticket);
   if (t >= (Ticket)f.tasks) return;
@@ -457,16 +466,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
   commit_copies();
 
   /* where the second factor of its product is, and the first one, which is -W_ik */
-  const int                own_block   = __popc(lower & ((1u << own_point) - 1));
-  const size_t             column_size = (size_t)m.tiles.lines * B;
+  const int                own_block = __popc(lower & ((1u << own_point) - 1));
   bool                     has = entry >= 0 && lower >> own_point & 1, waits = has;
   const int                reference = task.inode + (has ? offset : 0);
   const double *const      flag      = pivot + (size_t)reference * B;
   const PartPlace          at        = part_place<B>(m.tiles, first_look<B>(pivot, task.ancestor, m.tiles.place + reference, flag, waits), 1);
-  const unsigned long long from      = at.begin * B + entry * B * column_size;
+  const unsigned long long from      = at.begin * B + (unsigned long long)entry * m.tiles.lines * (B * B);
 
   has                       = has && at.mask >> (m.tiles.part[1].at >> 4 * entry & 15) & 1;
-  const double *const tiles = (const double *)m.tiles.part[1].val + r * column_size + K * k; /* a lane's numbers of column r */
+  const double *const tiles = (const double *)m.tiles.part[1].val + K * k;
   const double *const row   = room.w + turn<B>(r, K * k);
   double *const       mine  = room.w + nl * STRIDE<B> + turn<B>(r, 2 * k);
   unsigned            rest = __ballot_sync(FULL, has), waiting = __ballot_sync(FULL, waits);
@@ -475,6 +483,18 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
     if (r >= B) return;
     if constexpr (K == 1) y[0] = *numbers;
     else get_two<B>(numbers, columns, y);
+  };
+  /* of a block of U, which nobody else loads */
+  auto load_last = [&](const double *numbers, double(&y)[K]) {
+    if (r >= B) return;
+    if constexpr (K == 1) y[0] = *numbers;
+    else if constexpr (B % 2 == 0) {
+      if (columns) load_pair_by(evict_normal(), numbers, y);
+    } else {
+#pragma unroll
+      for (int e = 0; e < K; e++)
+        if (e < columns) y[e] = load_by(evict_normal(), numbers + e);
+    }
   };
 
   for (bool begun = false; rest || !begun; begun = true) {
@@ -488,14 +508,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
       rest &= rest - 1;
       block[g] = source < 0 ? -1 : __shfl_sync(FULL, own_block, source);
       if (source < 0) continue;
-      const double *const asked = tiles + __shfl_sync(FULL, from, source);
+      /* a lane's numbers of column r */
+      const double *const asked = tiles + __shfl_sync(FULL, from, source) + SyncILUStructBlocksColumn(B, m.tiles.lines, __shfl_sync(FULL, at.line, source), r);
 
       while (waiting >> source & 1) {
         if (waits) waits = !is_set(load_acquire(flag));
         waiting = __ballot_sync(FULL, waits);
       }
       __syncwarp(); /* that inode's blocks are there for all lanes */
-      load(asked, u[g]);
+      load_last(asked, u[g]);
     }
     if (!begun) {
       wait_copies<0>();
@@ -511,7 +532,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
     }
   }
   put_two<B>(mine, columns, x);
-  finish<B>(f, m, task, nl, blocks, room, x);
+  finish<B, true>(f, m, task, nl, blocks, room, x);
 }
 
 __global__ void __launch_bounds__(SYNCILU_BLOCK) tasks_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ order, int throttle,

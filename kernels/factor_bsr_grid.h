@@ -29,13 +29,16 @@ typedef struct {
   unsigned short word[SYNCILU_STRUCT_MOST], count, block, unused;
 } SyncILUBsrGridUpdates;
 
-/* Reference inodes have the order of their levels, the lowest first. */
+/* Reference inodes, in the order of their levels, the lowest first. */
 typedef struct {
-  SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST]; /* of an inode that has all points of the stencil */
-  int                   offset[SYNCILU_STRUCT_MOST];  /* from an inode to its reference inodes */
-  signed char           order[SYNCILU_STRUCT_MOST];   /* their points */
+  int         offset[SYNCILU_STRUCT_MOST]; /* from an inode to them */
+  signed char point[SYNCILU_STRUCT_MOST];
   /* where only diagonal blocks have updates: the block of U that makes it, by its number in storage; -1: none */
   signed char diagonal[SYNCILU_STRUCT_MOST];
+} SyncILUBsrGridReferences;
+
+typedef struct {
+  SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST]; /* of an inode that has all points of the stencil, by reference inodes */
   /* [entry of L][entry of U of the inode in that place]: the entry that their product updates; -1: none */
   signed char target[SYNCILU_STRUCT_MOST][SYNCILU_STRUCT_MOST];
 } SyncILUBsrGridTable;
@@ -46,6 +49,7 @@ typedef struct {
   unsigned                   all;           /* of SyncILUStructBlocksPlace, of an inode that has all of them */
   const void                *task;
   SyncILUDeviceBsrTiles      tiles;
+  SyncILUBsrGridReferences   reference;
   const SyncILUBsrGridTable *table;
   int                        warps; /* of a block */
   /* of a step: 2, 4 (six rows or more) or 8 (seven or more); 0: only diagonal blocks have updates */

@@ -260,6 +260,7 @@ template <int D, int LG>
 struct Unknown {
   bool mine;
   int  t, line, i, v, w, row, cell; /* row: the first one of the line; -1 where there is none */
+  int  first, second;               /* where row i of the first two columns of a block stands */
 
   __device__ __forceinline__ Unknown(const Place &o, int thread)
   {
@@ -270,12 +271,16 @@ struct Unknown {
     t           = mine ? thread : 0;
     line        = t / D;
     i           = t - line * D;
+    first       = SyncILUStructBlocksColumn(D, 1 << LG, line, 0) + i;
+    second      = SyncILUStructBlocksColumn(D, 1 << LG, line, 1) + i;
     const int a = line & (width - 1), b = line >> g.edge[0];
     v    = o.tile.v + a;
     w    = o.tile.w + b;
     row  = line_row(g, v, w);
     cell = o.cell(o.m.down ? width - 1 - a : a, o.m.down ? height - 1 - b : b);
   }
+  /* The same of column n. The compiler knows n, and how far that column is from one of the first two. */
+  __device__ __forceinline__ int column(int n) const { return (n % 2 ? second : first) + n / 2 * (2 * D << LG); }
   /* How late the line is; no step of the tile is of one that there is not. */
   __device__ __forceinline__ int late(const Place &o) const { return row < 0 || !mine ? INT_MAX / 2 : turned(o.m, lane_at(o.m.g, v, w)).late; }
 };
@@ -333,14 +338,14 @@ __device__ __forceinline__ void solve_lines(const Place &o, int thread)
   }
   /* The coefficients of the near entries of a step, and what is left of its right-hand side. */
   auto prepare = [&](int u) {
-    const double *const d = o.coefs + full.k * o.z.coefs + x.t + far * BLOCK, *const sums = o.sums + ((u & 1) * PARTS * WIDE + x.t) * R;
+    const double *const d = o.coefs + full.k * o.z.coefs + far * BLOCK, *const sums = o.sums + ((u & 1) * PARTS * WIDE + x.t) * R;
 
     full.wait();
 #pragma unroll
     for (int k = 0; k < NEAR; k++) {
       if (k >= near) break;
 #pragma unroll
-      for (int n = 0; n < D; n++) direct[k][n] = d[k * BLOCK + n * WIDE];
+      for (int n = 0; n < D; n++) direct[k][n] = d[k * BLOCK + x.column(n)];
     }
     summed.wait();
     get<R>(sums, rest);
@@ -411,7 +416,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
   for (int j = 0; j < MOST; j++) {
     const int e = min(group + j * GROUPS, max(far, 1) - 1);
 
-    place[j] = x.t + e * BLOCK;
+    place[j] = e * BLOCK;
     end[j]   = slots * ring_row + (x.cell + m.beside.cell[e]) * (D * R);
     there[j] = end[j] + (m.height - m.before[e] - slots) * ring_row;
   }
@@ -431,7 +436,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
 
       if (!far) break; /* what a near entry needs may not be there yet */
 #pragma unroll
-      for (int n = 0; n < D; n++) row[n] = group + j * GROUPS < far ? coef[place[j] + n * WIDE] : 0.0;
+      for (int n = 0; n < D; n++) row[n] = group + j * GROUPS < far ? coef[place[j] + x.column(n)] : 0.0;
       subtract<D, R>(o.ring + there[j], row, sum[j % 2]);
       there[j] += ring_row;
       there[j] -= there[j] >= end[j] ? slots * ring_row : 0;
@@ -475,7 +480,7 @@ __device__ __forceinline__ void bring_lines(const Place &o, int thread)
   constexpr int              SLOTS = Ahead<R>::SLOTS, AHEAD = Ahead<R>::STEPS, WIDE = D << LG, BLOCK = D * WIDE, PARTS = groups_of(FAR) + 1;
   const SyncILUDeviceStruct &m = o.m;
   const Unknown<D, LG>       x(o, thread);
-  const bool                 second = !o.s.ldb;
+  const bool                 second = is_second(o.s);
   const Along<D, R, LG>      along(o, x, second);
   const int                  lane = threadIdx.x & 31, steps = m.g.steps, late = x.late(o);
   const int                  left   = o.s.nrhs - o.group * R; /* right-hand sides of this group */
@@ -503,7 +508,7 @@ __device__ __forceinline__ void bring_lines(const Place &o, int thread)
   if (lane == 0) barrier_arrive(&o.bars->begun); /* the right-hand sides of the first two steps are there */
   barrier_wait(&o.bars->begun, 0);
   for (int u = 0; u < steps; u++) {
-    const double *const c = o.coefs + full.k * o.z.coefs + m.points * BLOCK + x.t, *const b = o.rhs + ((u & (SLOTS - 1)) * WIDE + x.line * D) * R;
+    const double *const c = o.coefs + full.k * o.z.coefs + m.points * BLOCK, *const b = o.rhs + ((u & (SLOTS - 1)) * WIDE + x.line * D) * R;
     double sum[R];
 
     full.wait();
@@ -518,7 +523,7 @@ __device__ __forceinline__ void bring_lines(const Place &o, int thread)
 
         get<R>(b + n * R, value);
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] += c[n * WIDE] * value[r];
+        for (int r = 0; r < R; r++) sum[r] += c[x.column(n)] * value[r];
       }
     }
 #pragma unroll
@@ -537,7 +542,7 @@ __device__ __forceinline__ void publish_lines(const Place &o, int thread)
 {
   constexpr int         WIDE = D << LG;
   const Unknown<D, LG>  x(o, thread);
-  const bool            second = !o.s.ldb, finishes = o.s.out != nullptr, fills = x.mine && o.s.next != nullptr;
+  const bool            second = is_second(o.s), finishes = o.s.out != nullptr, fills = x.mine && o.s.next != nullptr;
   const bool            stores = !second || (o.m.exported >> x.line & 1); /* the second solve reads all */
   const Along<D, R, LG> along(o, x, second);
   const int             lane = threadIdx.x & 31, slots = o.z.slots, ring_row = o.z.row, steps = o.m.g.steps, late = x.late(o);
@@ -596,7 +601,7 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
       *s.reset = 0;
       fence(); /* before the next kernel takes tickets from there, see solve_struct_near.cu */
     }
-    if (s.ldb) launch_next();
+    if (!is_second(s)) launch_next();
     bars.ticket = (unsigned)ticket;
     for (int k = 0; k < stages; k++) {
       barrier_begin(&bars.full[k], 1);
@@ -657,7 +662,7 @@ cudaError_t launch(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve 
   cudaLaunchAttribute attribute;
   auto                config = launch_config(&attribute, q.m.g.tiles * groups, 32 * (z.warps * roles_of(FAR) + 1 + fetchers), bytes(stages), stream);
 
-  if (!s->ldb) launch_early(&config);
+  if (is_second(*s)) launch_early(&config);
   return cudaLaunchKernelEx(&config, struct_blocks_kernel<D, R, FAR, LG>, q.m, *s, identity, q.near, groups, stages);
 }
 
@@ -684,6 +689,19 @@ cudaError_t of_size(const SyncILUDeviceStructBlocks &q, const SyncILUDeviceSolve
   return launch<D, R, SYNCILU_STRUCT_MOST - 1, SMALL>(q, s, fits, stream);
 }
 
+/* A block of a point in storage. */
+template <typename V, int D>
+struct Block {
+  V  *first; /* where the block begins, for all lines */
+  int lines, line;
+
+  __device__ __forceinline__ Block(const SyncILUDeviceStruct &m, size_t step, int l, int entry) : lines(SyncILUStructBlocksLines(&m.g)), line(l)
+  {
+    first = (V *)m.val + step * SyncILUStructBlocksStep(&m.g, m.points, D) + (size_t)entry * lines * (D * D);
+  }
+  __device__ __forceinline__ V *column(int j) const { return first + SyncILUStructBlocksColumn(D, lines, line, j); }
+};
+
 /*
    A column of the blocks of a point, a thread each: neighbours in memory on the pattern of the rows, from
    block to block, and in storage, from line to line.
@@ -693,7 +711,8 @@ struct Column {
   int      place;                /* of the point in the tiles of L, see SyncILUStructBlocksPlace */
   int      begin, diag, entries; /* of the point, among the entries of all */
   unsigned mask;                 /* of the points of the stencil, those it has */
-  size_t   number;               /* of the first block in storage */
+  size_t   step;                 /* of all tiles, and line, where the point stands in storage */
+  int      line;
 };
 
 template <int D>
@@ -721,15 +740,9 @@ __device__ __forceinline__ Column column_of(const SyncILUDeviceStructBlocks &q)
   c.diag    = q.inodes.pattern.diag[c.point];
   c.entries = q.inodes.pattern.ptr[c.point + 1] - c.begin;
   if (!m.transposed) c.mask = points_of(m, c.point, c.at);
-  c.number = ((size_t)tile * g.steps + (m.down ? g.steps - 1 - step : step)) * SyncILUStructBlocksStep(&g, m.points, D) + ((size_t)c.column * lines + line) * D;
+  c.step = (size_t)tile * g.steps + (m.down ? g.steps - 1 - step : step);
+  c.line = line;
   return c;
-}
-
-/* From block to block in storage. */
-template <int D>
-__device__ __forceinline__ size_t block_numbers(const SyncILUDeviceStructBlocks &q)
-{
-  return (size_t)SyncILUStructBlocksLines(&q.m.g) * (D * D);
 }
 
 /*
@@ -803,9 +816,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
   const Column               c = column_of<D>(q);
 
   if (c.point < 0) return;
-  const int      width = c.entries * D;
-  const V *const block = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D;
-  V *const       to    = (V *)m.val + c.number;
+  const int      width  = c.entries * D;
+  const V *const block  = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D;
+  auto           stored = [&](int e) { return Block<V, D>(m, c.step, c.line, e).column(c.column); };
   Triangle<V, D> t;
   V              x[D];
 #pragma unroll
@@ -821,7 +834,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
   }
   t.solve(m, x);
 #pragma unroll
-  for (int i = 0; i < D; i++) to[m.points * block_numbers<D>(q) + i] = x[i];
+  for (int i = 0; i < D; i++) stored(m.points)[i] = x[i];
   for (int e = 0; e < m.points; e++) {
     size_t first;
     int    wide;
@@ -831,20 +844,19 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_values_kernel(SyncILUDev
     for (int i = 0; i < D; i++) x[i] = crout[first + (m.transposed ? (size_t)i : (size_t)i * wide)];
     t.solve(m, x);
 #pragma unroll
-    for (int i = 0; i < D; i++) to[e * block_numbers<D>(q) + i] = x[i];
+    for (int i = 0; i < D; i++) stored(e)[i] = x[i];
   }
 }
 
-/* inverse(I + U') of the point that stands there, in the storage of U: its first column. */
+/* inverse(I + U') of the point that stands there, in the storage of U. */
 template <typename V, int D>
-__device__ __forceinline__ V *upper_inverse(const SyncILUDeviceStruct &upper, int x, int y, int z)
+__device__ __forceinline__ Block<V, D> upper_inverse(const SyncILUDeviceStruct &upper, int x, int y, int z)
 {
   const SyncILULines &g    = upper.g;
   const int           v    = y + g.skew * z;
   const Lane          lane = lane_at(g, v, z);
-  const size_t        step = (size_t)tile_at(g, v, z) * g.steps + g.steps - 1 - (x + lane.late), lines = SyncILUStructBlocksLines(&g);
 
-  return (V *)upper.val + ((step * (upper.points + 1) + upper.points) * D * lines + lane.number) * D;
+  return Block<V, D>(upper, (size_t)tile_at(g, v, z) * g.steps + g.steps - 1 - (x + lane.late), lane.number, upper.points);
 }
 
 /* Its numbers above the diagonal. */
@@ -852,12 +864,12 @@ template <typename V, int D>
 struct UpperInverse {
   V beside[Triangle<V, D>::PAIRS];
 
-  __device__ __forceinline__ UpperInverse(const V *inverse, size_t next)
+  __device__ __forceinline__ UpperInverse(const Block<V, D> &inverse)
   {
 #pragma unroll
     for (int i = 0; i < D; i++) {
 #pragma unroll
-      for (int j = 0; j < i; j++) beside[pair_of(i, j)] = inverse[i * next + j];
+      for (int j = 0; j < i; j++) beside[pair_of(i, j)] = inverse.column(i)[j];
     }
   }
   /* (I + U') x in the place of x */
@@ -879,17 +891,15 @@ struct UpperInverse {
 template <typename V, int D>
 __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_halves_kernel(SyncILUDeviceStructBlocks q, SyncILUDeviceStruct upper)
 {
-  const Column c    = column_of<D>(q);
-  const size_t next = (size_t)SyncILUStructBlocksLines(&q.m.g) * D; /* from column to column in storage */
+  const Column c = column_of<D>(q);
   V            x[D][D];
 
   if (c.point < 0 || c.column) return;
-  const V *const from = (const V *)q.m.val + c.number + q.m.points * block_numbers<D>(q);
-  V *const       to   = upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]);
+  const Block<V, D> from(q.m, c.step, c.line, q.m.points), to = upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]);
 #pragma unroll
   for (int j = 0; j < D; j++) {
 #pragma unroll
-    for (int i = 0; i < D; i++) x[i][j] = from[j * next + i];
+    for (int i = 0; i < D; i++) x[i][j] = from.column(j)[i];
   }
 #pragma unroll
   for (int p = D - 1; p >= 0; p--) {
@@ -900,7 +910,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_halves_kernel(SyncILUDev
       for (int j = 0; j < p; j++) x[i][j] -= x[i][p] * x[p][j];
     }
 #pragma unroll
-    for (int i = 0; i < D; i++) to[p * next + i] = i < p ? x[i][p] : V(i == p);
+    for (int i = 0; i < D; i++) to.column(p)[i] = i < p ? x[i][p] : V(i == p);
   }
 }
 
@@ -917,21 +927,19 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDevic
   const Column               c = column_of<D>(q);
 
   if (c.point < 0) return;
-  const int      width   = c.entries * D;
-  const size_t   next    = (size_t)SyncILUStructBlocksLines(&m.g) * D; /* from column to column in storage */
-  const V *const from    = (const V *)m.val + c.number;
-  const V *const inverse = from + m.points * block_numbers<D>(q) - c.column * next;
-  V *const       block   = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D + c.column;
-  Triangle<V, D> t;
-  V              x[D];
+  const int         width = c.entries * D;
+  const Block<V, D> inverse(m, c.step, c.line, m.points);
+  V *const          block = crout + (size_t)c.begin * (D * D) + (size_t)(c.diag - c.begin) * D + c.column;
+  Triangle<V, D>    t;
+  V                 x[D];
 
   if constexpr (WHOLE) {
-    const UpperInverse<V, D> own(upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]), next);
+    const UpperInverse<V, D> own(upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]));
 
 #pragma unroll
     for (int j = 0; j < D; j++) {
 #pragma unroll
-      for (int i = 0; i < D; i++) x[i] = inverse[j * next + i];
+      for (int i = 0; i < D; i++) x[i] = inverse.column(j)[i];
       own.undo(x);
       t.d[j] = x[j];
 #pragma unroll
@@ -940,9 +948,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDevic
   } else {
 #pragma unroll
     for (int i = 0; i < D; i++) {
-      t.d[i] = inverse[i * next + i];
+      t.d[i] = inverse.column(i)[i];
 #pragma unroll
-      for (int j = 0; j < i; j++) t.beside[pair_of(i, j)] = m.down ? inverse[i * next + j] : inverse[j * next + i];
+      for (int j = 0; j < i; j++) t.beside[pair_of(i, j)] = m.down ? inverse.column(i)[j] : inverse.column(j)[i];
     }
   }
 #pragma unroll
@@ -952,24 +960,24 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) blocks_back_kernel(SyncILUDevic
   for (int i = 0; i < D; i++)
     if (i != c.column && (i < c.column) == (bool)m.down) block[(size_t)i * width] = x[i];
   for (int e = 0; e < m.points; e++) {
-    const V *const column = from + e * block_numbers<D>(q);
-    size_t         first;
-    int            wide;
+    const Block<V, D> stored(m, c.step, c.line, e);
+    size_t            first;
+    int               wide;
 
     if (!find_entry<D>(q, c, e, &first, &wide)) continue;
 #pragma unroll
-    for (int i = 0; i < D; i++) x[i] = column[i];
+    for (int i = 0; i < D; i++) x[i] = stored.column(c.column)[i];
     if constexpr (WHOLE) {
       const signed char *const p     = m.point[m.at[e]];
-      const V *const           there = upper_inverse<V, D>(upper, c.at[0] + p[0], c.at[1] + p[1], c.at[2] + p[2]) + c.column * next;
+      const V *const           there = upper_inverse<V, D>(upper, c.at[0] + p[0], c.at[1] + p[1], c.at[2] + p[2]).column(c.column);
 
       for (int j = 0; j < c.column; j++) {
-        const V *const before = column - (c.column - j) * next;
+        const V *const before = stored.column(j);
 #pragma unroll
         for (int i = 0; i < D; i++) x[i] += before[i] * there[j];
       }
       /* read again, since there are no registers to keep it */
-      UpperInverse<V, D>(upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2]), next).undo(x);
+      UpperInverse<V, D>(upper_inverse<V, D>(upper, c.at[0], c.at[1], c.at[2])).undo(x);
     }
     t.solve(m, x);
 #pragma unroll

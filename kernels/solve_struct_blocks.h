@@ -15,8 +15,8 @@ extern "C" {
    A triangle in tiles of lines of points, as SyncILUDeviceStruct has one of rows; a tile has
    1 << (edge[0] + edge[1]) lines, and no padding among its entries. T is the triangle of a block on the
    diagonal, with the pivots if scaled. The coefficients of a step of a tile are blocks inverse(T) A of all
-   entries, and inverse(T) behind them: number ((e dof + k) lines + l) dof + i is in row i and column k of
-   block e of line l. So x = inverse(T) b - sum of inverse(T) A x has no chain within a point.
+   entries, and inverse(T) behind them, each block of all lines: SyncILUStructBlocksColumn() says where a
+   column of it begins. So x = inverse(T) b - sum of inverse(T) A x has no chain within a point.
 
    A step of a tile has a number of x for each line and unknown, in this order.
 
@@ -60,6 +60,32 @@ constexpr
 SYNCILU_HOST_DEVICE static inline int SyncILUStructBlocksLines(const SyncILULines *g)
 {
   return 1 << (g->edge[0] + g->edge[1]);
+}
+
+/*
+   Columns of a block whose numbers stand side by side for a line: they fill a line of the cache, which a warp
+   that stores a block then stores in one piece. With 8 unknowns and one column, 64 bytes, factorizations took
+   1.03 (7 points) to 1.08 times as long on an H200, with 1.4 times as many requests of the second-level cache.
+*/
+#if defined(__cplusplus)
+constexpr
+#endif
+  SYNCILU_HOST_DEVICE static inline int
+  SyncILUStructBlocksBeside(int dof)
+{
+  return dof == 8 ? 2 : 1;
+}
+
+/*
+   Where a column of a block begins for a line, in the numbers that the block has for all lines. Every other line
+   has the columns beside each other in the other order, so that threads that read the same column for all
+   lines find it in all banks of shared memory.
+*/
+SYNCILU_HOST_DEVICE static inline int SyncILUStructBlocksColumn(int dof, int lines, int line, int column)
+{
+  const int beside = SyncILUStructBlocksBeside(dof);
+
+  return (column / beside * beside * lines + line * beside + (column ^ line) % beside) * dof;
 }
 
 /* Numbers in the coefficients of a step. */

@@ -177,7 +177,7 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   PetscBool                        beside  = PETSC_FALSE; /* not only diagonal blocks have updates */
   double                           each;
   size_t                           bytes;
-  SyncILUBsrGridTable              table = {.offset = {0}};
+  SyncILUBsrGridTable              table = {.target = {{0}}};
   void                            *device, *task;
 
   PetscFunctionBegin;
@@ -192,17 +192,17 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
     const signed char     *p = part[0]->m.point[k];
     SyncILUBsrGridUpdates *u = &table.updates[before];
 
-    table.order[before] = (signed char)k;
-    for (int c = 0; c < 3; c++) table.offset[before] += p[c] * part[0]->m.g.stride[c];
-    u->block               = (unsigned short)k;
-    table.diagonal[before] = -1;
+    x.reference.point[before] = (signed char)k;
+    for (int c = 0; c < 3; c++) x.reference.offset[before] += p[c] * part[0]->m.g.stride[c];
+    u->block                     = (unsigned short)k;
+    x.reference.diagonal[before] = -1;
     for (int e = 0; e < x.points[1]; e++) {
       const int target = StencilSum(&part[0]->m, &part[1]->m, p, part[1]->m.point[e]); /* as a block of an inode that has all points */
 
       table.target[k][e] = (signed char)(target < x.points[0] ? target : target - x.points[0] + SYNCILU_STRUCT_MOST);
       if (target < 0) continue;
       u->word[u->count++] = (unsigned short)((x.tiles.part[1].entry >> 4 * e & 15) << 8 | (unsigned)target);
-      if (target == x.points[0]) table.diagonal[before] = (signed char)(x.tiles.part[1].entry >> 4 * e & 15);
+      if (target == x.points[0]) x.reference.diagonal[before] = (signed char)(x.tiles.part[1].entry >> 4 * e & 15);
       else beside = PETSC_TRUE;
       updates++;
     }

@@ -234,6 +234,10 @@ class Ptx:
         if name == "st" and words == "async weak shared::cluster mbarrier::complete_tx::bytes f64".split() and len(arguments) == 3:
             to, barrier = self.address(arguments[0], kind, "shared"), self.address(arguments[2], "b64", "shared")
             return f"::emulator::push({to}, {self.operand(arguments[1], kind)}, {barrier});"
+        if "L2::cache_hint" in words and len(arguments) == 3:
+            self.operand(arguments.pop(), "u64")  # what the cache keeps changes nothing
+        if name == "createpolicy" and len(arguments) == 2 and arguments[1].strip() == "1.0":
+            return f"{self.operand(arguments[0], kind)} = 0;"
         if name == "ld" and len(arguments) == 2:
             space, count, _ = self.modifiers(words[:-1])
             targets = self.vector(arguments[0], kind, count)
@@ -481,6 +485,9 @@ TRANSLATED = [
     ('asm("ld.acquire.gpu.global.v2.s32 {%0, %1}, [%2+8];" : "=r"(v.x), "=r"(v.y) : "l"(p));',
      "load_vector<int, 2>((int *)((char *)(p) + 8), got); (v.x) = got[0]; (v.y) = got[1];"),
     ('asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");', "store_vector<unsigned long long, 1>("),
+    ('asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(e));', "(e) = 0;"),
+    ('asm volatile("st.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(p), "d"(v), "l"(e) : "memory");', "store_vector<double, 1>("),
+    ('asm volatile("ld.global.L2::cache_hint.v2.f64 {%0, %1}, [%2], %3;" : "=d"(v), "=d"(w) : "l"(p), "l"(e) : "memory");', "load_vector<double, 2>("),
     ('asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(p));', "(int)(old + value)"),
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
     ('asm volatile("barrier.cluster.arrive.release.aligned;\\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");', "::emulator::meet_cluster("),
