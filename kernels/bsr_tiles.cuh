@@ -14,10 +14,10 @@
 namespace syncilu
 {
 
-/* Where a part of an inode begins, in columns of a block, its line, and at which points it has blocks. */
+/* Where a part of an inode stands. */
 struct PartPlace {
-  size_t   begin;
-  unsigned mask;
+  size_t   begin; /* its step, whose numbers for all lines begin B times as far */
+  unsigned mask;  /* at which points it has blocks */
   int      line;
 };
 
@@ -127,9 +127,9 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
 /*
    The same by tensor cores (square.cuh), with more than four rows. Of row lane / 4 of the square a lane has
    in a the columns lane % 4 and 4 + lane % 4. With an even number of rows the products of the transposes are
-   made: then a lane has rows 2 (lane % 4) and the next one of column lane / 4, and writes them at once; else it
-   has these columns of that row. So it has of own, unless that is NULL, which is stored behind the products.
-   TURNED: see at_turn(). KEEP: the cache keeps what is stored until it is loaded, see cache.cuh.
+   made: then a lane has rows 2 (lane % 4) and the next one of column lane / 4, and writes them at once. With an odd
+   number it has columns 2 (lane % 4) and the next one of row lane / 4. It has the same of own, which is stored behind
+   the products unless it is NULL. TURNED: see at_turn(). KEEP: the cache keeps what is stored, see cache.cuh.
 */
 template <typename V, int B, int STRIDE, bool TURNED, bool KEEP = false>
 __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w,
@@ -138,7 +138,7 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
   const int                  lane = threadIdx.x % 32, r = lane / 4, k = lane % 4;
   const SyncILUBsrTilesPart &part = m.part[p];
   const PartPlace            at   = part_place<B>(m, place, p);
-  const int                  next = m.lines * B; /* from column to column in storage, with an odd number of rows */
+  const int                  next = m.lines * B; /* from column to column in storage, if none are side by side */
   const V *const             from = w + (p ? nl + 1 : 0) * STRIDE + at_turn<B, TURNED>(k, r);
   const int                  mine = SyncILUStructBlocksColumn(B, m.lines, at.line, B % 2 ? 2 * k : r) + (B % 2 ? r : 2 * k);
   V                         *to   = (V *)part.val + at.begin * B + mine;
@@ -164,6 +164,7 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
       }
     }
   };
+  static_assert(B % 2 == 0 || SyncILUStructBlocksBeside(B) == 1, "what next is");
   for (int e = 0; e < part.points; e++, to += B * next) {
     const int block = __shfl_sync(FULL, stands, e);
 
@@ -187,11 +188,10 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
    that is not.)
 */
 template <typename V, int B, int STRIDE>
-__device__ __forceinline__ void report_inverses(const Largest &largest, int inode, SyncILUStructBlocksPlace place, int nl, const V *w,
-                                                SyncILUDeviceStatus *status)
+__device__ __forceinline__ void report_inverses(const Largest &largest, int inode, int blocks, int nl, const V *w, SyncILUDeviceStatus *status)
 {
   if (!largest.lost()) return;
-  for (int b = 0; b <= __popc(place.points); b++) {
+  for (int b = 0; b < blocks; b++) {
     for (int n = 0; n < B * B && b != nl; n++)
       if (!isfinite(w[b * STRIDE + n])) return;
   }
@@ -218,7 +218,7 @@ __device__ __forceinline__ void store_by_triangles(const SyncILUDeviceBsrTiles &
       store_square_products<V, B, STRIDE, false>(m, place, p, nl, w, a, &own, largest);
     } else store_products<V, B, STRIDE, H, true>(m, place, p, nl, w, triangle, largest);
   }
-  report_inverses<V, B, STRIDE>(largest, inode, place, nl, w, status);
+  report_inverses<V, B, STRIDE>(largest, inode, 1 + __popc(place.points), nl, w, status);
 }
 
 /* Inverts the triangles in `inside`, then stores the products. Lanes whose inode is -1 go along. */

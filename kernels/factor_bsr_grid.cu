@@ -158,7 +158,7 @@ __device__ __forceinline__ void find_lost(double *w, int nl, int blocks, int &lo
 
 /*
    Inverts the diagonal block, of which the lane has x, and stores what there is of the inode: its blocks of U
-   first, since others wait for them. KEEP: the cache keeps these until they are loaded, see cache.cuh.
+   first, since others wait for them. KEEP: of more than four rows the cache keeps these, see cache.cuh.
 */
 template <int B, bool KEEP>
 __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrGrid &m, const Task &task, int nl, int blocks, const Room<B> &room,
@@ -433,16 +433,21 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
    Where only diagonal blocks have updates, one by each reference inode: a product's result is the diagonal
    block, which stays in registers. MANY products are asked for at once.
 
-   A block of U is loaded once. By then as much else as a level has has gone through the second-level cache, so
-   that stores and loads say what it has to keep (cache.cuh). 7 points with 8 unknowns, 128^3 and 160^3, take
-   5.04 and 9.86 ms on an H200, without that 5.29 and 10.1 ms. With storage in which a warp does not write whole
-   lines of the cache (SyncILUStructBlocksBeside()) they took 5.5 and 10.6 ms.
+   A block of U is loaded once, a level after it was stored. By then more has gone through the second-level cache than
+   that holds, so that it is told to keep blocks of U (cache.cuh). 7 points with 8 unknowns, 128^3 and 160^3, take
+   5.07 and 9.80 ms on an H200, without that 5.29 and 10.1 ms. With storage in which a warp writes halves of lines of
+   the cache (SyncILUStructBlocksBeside()) they took 5.5 and 10.6 ms.
 
-   Without gain, in ms for 128^3: what is read or written once is evicted first besides, 5.19; copy_bulk() brings the
-   rows, 5.19. With the present storage alone, which took 5.34: rows go past the multiprocessor's own cache, 5.6,
-   which has less room, 5.8; inodes in slabs of 64 planes, 5.34; 40 warps a multiprocessor, which leaves 48
-   registers a thread, 6.1. With the former storage, 5.5: warps take tickets one after the other, each while the
-   one before is worked on, 6.7, or its rows too, 6.7 to 7.3.
+   No gain, 128^3, in ms:
+     5.19 if what is read or written once is evicted first, besides;
+     5.19 if copy_bulk() brings the rows.
+   Without telling the cache anything, 5.34 (with looks at ancestors that are not needed):
+     5.6 if rows go past the multiprocessor's own cache, 5.8 if that cache has less room;
+     5.34 with inodes in slabs of 64 planes;
+     6.1 with 40 warps a multiprocessor, which leaves 48 registers a thread.
+   With halves of lines, 5.5:
+     6.7 if warps take tickets one after the other, each while the one before is worked on, 6.7 to 7.3 if the rows of
+     the next inode are brought then, too.
 */
 template <int B>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m)
@@ -484,18 +489,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
     if constexpr (K == 1) y[0] = *numbers;
     else get_two<B>(numbers, columns, y);
   };
-  /* of a block of U, which nobody else loads */
-  auto load_last = [&](const double *numbers, double(&y)[K]) {
-    if (r >= B) return;
-    if constexpr (K == 1) y[0] = *numbers;
-    else if constexpr (B % 2 == 0) {
-      if (columns) load_pair_by(evict_normal(), numbers, y);
-    } else {
-#pragma unroll
-      for (int e = 0; e < K; e++)
-        if (e < columns) y[e] = load_by(evict_normal(), numbers + e);
-    }
-  };
 
   for (bool begun = false; rest || !begun; begun = true) {
     double u[MANY][K] = {}, part[MANY][K] = {};
@@ -516,7 +509,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
         waiting = __ballot_sync(FULL, waits);
       }
       __syncwarp(); /* that inode's blocks are there for all lanes */
-      load_last(asked, u[g]);
+      load(asked, u[g]);
     }
     if (!begun) {
       wait_copies<0>();

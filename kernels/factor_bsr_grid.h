@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
   int         offset[SYNCILU_STRUCT_MOST]; /* from an inode to them */
   signed char point[SYNCILU_STRUCT_MOST];
-  /* where only diagonal blocks have updates: the block of U that makes it, by its number in storage; -1: none */
+  /* where only diagonal blocks have updates: the block of U that makes the update, by its number in storage; -1: none */
   signed char diagonal[SYNCILU_STRUCT_MOST];
 } SyncILUBsrGridReferences;
 

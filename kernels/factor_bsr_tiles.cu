@@ -1,8 +1,8 @@
 /*
-   Update strategy bsr from lists (factor_bsr_list.h), for inodes of five rows or more and solves that go
-   along the lines of a grid. An inode is stored in the tiles of the solves as soon as it is finished. What
-   other inodes need of it is stored a second time, in an order that only this kernel knows. A warp has an
-   inode. The rows of the inode are in shared memory, block by block.
+   Update strategy bsr from lists (factor_bsr_list.h), for inodes of five rows or more. A warp has an inode, and stores
+   it as soon as it is finished: in the tiles of the solves, where these go along the lines of a grid, else
+   on the pattern of the rows. What other inodes need of it is stored a second time, in an order that only
+   this kernel knows. The rows of the inode are in shared memory, block by block.
 
      for each reference inode k of inode i:  W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for j in the list
      then within the inode, row after row:   d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
@@ -11,7 +11,9 @@
    made by tensor cores (square.cuh), and what others need is stored as these want it: (I + U'_kk)^-1 in place
    of U'_kk, and each block by itself, column by column. So the two numbers of a block that a lane needs are
    neighbours, and a warp reads a block in one piece. On an H200, 27 points with 8 unknowns, 72^3, take 11.1
-   ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode.
+   ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode. On the
+   pattern, in ms, here and there: 15 points along a curve, 8 unknowns, 64^3, 2.93 and 3.55, 32^3 0.586 and 0.703, 5
+   unknowns, 64^3, 2.25 and 2.54, 6, 48^3, 1.03 and 1.43; 7 in random order, 40^3, 0.827 and 1.02.
 
    The updates by one reference inode always come before those by the next one, so results do not depend on
    timing. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
@@ -106,7 +108,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   const bool below   = r < B && 4 + k < B;
 
   for (int q = lane; q < words; q += 32) copy_if(true, (double *)room.word + q, (const double *)m.word + list + q);
-  copy_if(lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
+  copy_if(lane == 0 && m.tiles.place, (double *)room.place, (const double *)(m.tiles.place + inode));
   copy_rows<B>(f.values, own, len, w);
   commit_copies();
   wait_copies<0>();
@@ -322,6 +324,24 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     (void)judge(f.piv, inode * B + lane, own_found, f.status);
   }
   __syncwarp(); /* all have U' where W was, and read the diagonal block, whose place its inverses take */
+  if (!m.tiles.place) {
+    double *const rows = (double *)m.rows + own;
+    Largest       largest; /* of the inverse, which the host does not have */
+
+    for (int q = lane; q < len; q += 32) {
+      const int     b = q / B, j = q % B;
+      const double *block = b == nl ? room.inside : w + b * STRIDE<B>;
+
+#pragma unroll
+      for (int i = 0; i < B; i++)
+        if (b != nl || i != j) rows[(size_t)i * len + q] = block[i * B + j];
+    }
+#pragma unroll
+    for (int i = 0; i < B; i++)
+      if (lane >= B && lane < 2 * B) largest.see(x[i]);
+    report_inverses<double, B, STRIDE<B>>(largest, inode, len / B, nl, w, f.status);
+    return;
+  }
   place_inverses<double, B, 32>(room.inside, true, x);
   __syncwarp(); /* they are there */
   store_by_triangles<double, B, STRIDE<B>, 32>(m.tiles, inode, *room.place, nl, w, room.inside, f.status);
@@ -376,7 +396,8 @@ cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType type, SyncILUDeviceInode
 
 cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrLists m, cudaStream_t stream)
 {
-  if (type != SYNCILU_DOUBLE || m.inodes.size < SYNCILU_BSR_TILES_LEAST || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0 || f.size || !m.tiles.place)
+  if (type != SYNCILU_DOUBLE || m.inodes.size < SYNCILU_BSR_TILES_LEAST || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0 || f.size ||
+      (!m.tiles.place && !m.rows))
     return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;
   return launch_tiles<SYNCILU_INODE_MOST>(f, m, stream);

@@ -1,6 +1,5 @@
 /*
-   Update strategy bsr from lists, straight to the storage of solves along the lines of a grid: see
-   factor_bsr_tiles.cu.
+   Update strategy bsr from lists, for inodes of five rows or more, which a warp has: see factor_bsr_tiles.cu.
 */
 #ifndef SYNCILU_FACTOR_BSR_TILES_H
 #define SYNCILU_FACTOR_BSR_TILES_H
@@ -26,7 +25,7 @@ extern cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType, SyncILUDeviceIno
 /*
    Not with relaxation, and not where sizes of rows are wanted. order, throttle and tasks of the factorization
    are those of inodes, which have at least SYNCILU_BSR_TILES_LEAST rows; team and lanes of the lists are not
-   used.
+   used. Of the lists, tiles or rows receive the factors; val of the factorization is for the kernel alone.
 */
 extern cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
 

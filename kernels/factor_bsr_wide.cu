@@ -326,6 +326,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR) bsr_wide_kernel(const Sy
   wait_copies<0>();
   __syncwarp(); /* the rows are there for all lanes; and those steps are whole for them */
 
+  static_assert(SyncILUStructBlocksBeside(D) == 1, "columns of a block are lines * D numbers apart");
   const int    lines    = SyncILUStructBlocksLines(&g);
   const size_t steps[2] = {SyncILUStructBlocksStep(&g, nl, D), SyncILUStructBlocksStep(&g, nu, D)}; /* numbers of a step */
   int          asked    = 0;

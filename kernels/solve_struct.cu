@@ -535,14 +535,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 &
   double                                 *ones = shared + stages * L::STAGE, *sums = ones + STEPS * 32, *found = sums + 2 * L::SUMS;
 
   if (threadIdx.x == 0) {
-    const Ticket ticket = atomicAdd(s.ticket, 1ull);
-
-    if (!ticket && s.reset) {
-      *s.reset = 0;
-      fence(); /* before the next kernel takes tickets from there, see solve_struct_near.cu */
-    }
-    if (WHAT != PIVOTS && !is_second<WHAT>(s)) launch_next();
-    bars.ticket = (unsigned)ticket;
+    bars.ticket = (unsigned)atomicAdd(s.ticket, 1ull);
     barrier_begin(&bars.begun, 1);
     for (int k = 0; k < stages; k++) {
       /* of copies every lane arrives, and the warp for what it did besides */
@@ -555,6 +548,8 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 &
   for (int k = threadIdx.x; k < STEPS * 32; k += 32 * WARPS) poison(ones[k]);
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
+  /* the last warp of the first block has nothing to do yet */
+  if (threadIdx.x == 32 * WARPS - 1) begin_next(!bars.ticket, s.reset, WHAT != PIVOTS && !is_second<WHAT>(s));
   wait_previous();
   const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
   const Place o = {m, s, judge, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, sums, ones, &bars};

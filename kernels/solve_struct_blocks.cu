@@ -17,6 +17,9 @@
    sums of a step wait for the step before the last one. So the unfinished step of the lowest ticket waits for
    nothing unfinished.
 
+   Of two solves in a row the second one is launched as soon as all blocks of the first one have begun. Its blocks
+   make their shared memory ready, and wait for the end of the first one.
+
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way.
 */
@@ -30,6 +33,12 @@ using namespace syncilu;
 
 namespace
 {
+
+/* Whether it is the second of two solves, to which the x of the first one comes. */
+__host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
+{
+  return !s.ldb;
+}
 
 /* Steps of coefficients in shared memory; warps that fetch; entries of the step before. */
 constexpr int MOST_STAGES = 16, SHARED_STAGES = 6, LEAST_STAGES = 2, FETCHERS = 6, NEAR = 3;
@@ -279,8 +288,14 @@ struct Unknown {
     row  = line_row(g, v, w);
     cell = o.cell(o.m.down ? width - 1 - a : a, o.m.down ? height - 1 - b : b);
   }
-  /* The same of column n. The compiler knows n, and how far that column is from one of the first two. */
-  __device__ __forceinline__ int column(int n) const { return (n % 2 ? second : first) + n / 2 * (2 * D << LG); }
+  /* The same of column n, which the compiler knows, and how far that is from the first one or the second one. */
+  __device__ __forceinline__ int column(int n) const
+  {
+    constexpr int BESIDE = SyncILUStructBlocksBeside(D);
+
+    static_assert(BESIDE <= 2, "two columns at most are stored side by side");
+    return (n % BESIDE ? second : first) + n / BESIDE * (BESIDE * D << LG);
+  }
   /* How late the line is; no step of the tile is of one that there is not. */
   __device__ __forceinline__ int late(const Place &o) const { return row < 0 || !mine ? INT_MAX / 2 : turned(o.m, lane_at(o.m.g, v, w)).late; }
 };
@@ -595,14 +610,7 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
   Beside *const lines = (Beside *)(sums + 2 * (size_t)z.parts * z.rhs);
 
   if (threadIdx.x == 0) {
-    const Ticket ticket = atomicAdd(s.ticket, 1ull);
-
-    if (!ticket && s.reset) {
-      *s.reset = 0;
-      fence(); /* before the next kernel takes tickets from there, see solve_struct_near.cu */
-    }
-    if (!is_second(s)) launch_next();
-    bars.ticket = (unsigned)ticket;
+    bars.ticket = (unsigned)atomicAdd(s.ticket, 1ull);
     for (int k = 0; k < stages; k++) {
       barrier_begin(&bars.full[k], 1);
       barrier_begin(&bars.done[k], z.warps);
@@ -619,6 +627,8 @@ __global__ void __launch_bounds__(32 * MOST_WARPS<D, FAR, LG>, FAR || D > 4 ? 1 
   const Place o     = {m, identity, near, s, z, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, shared, ring, rhs, sums, lines, &bars};
   for (int k = threadIdx.x; k < m.beside.lines; k += blockDim.x) lines[k] = beside(o, k);
   __syncthreads(); /* the lines beside are there for all warps that fetch */
+  /* the last warp of the first block has nothing to fetch */
+  if (threadIdx.x == blockDim.x - 1) begin_next(!bars.ticket, s.reset, !is_second(s));
   wait_previous();
   const int warp = threadIdx.x >> 5, role = warp / z.warps, thread = (int)threadIdx.x - role * z.warps * 32, working = z.warps * roles_of(FAR);
   if (role == 0) solve_lines<D, R, FAR, LG>(o, thread);
@@ -711,8 +721,8 @@ struct Column {
   int      place;                /* of the point in the tiles of L, see SyncILUStructBlocksPlace */
   int      begin, diag, entries; /* of the point, among the entries of all */
   unsigned mask;                 /* of the points of the stencil, those it has */
-  size_t   step;                 /* of all tiles, and line, where the point stands in storage */
-  int      line;
+  size_t   step;                 /* where the point stands in storage, counted through all tiles */
+  int      line;                 /* there */
 };
 
 template <int D>

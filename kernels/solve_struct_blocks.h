@@ -63,9 +63,9 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructBlocksLines(const SyncILULine
 }
 
 /*
-   Columns of a block whose numbers stand side by side for a line: they fill a line of the cache, which a warp
-   that stores a block then stores in one piece. With 8 unknowns and one column, 64 bytes, factorizations took
-   1.03 (7 points) to 1.08 times as long on an H200, with 1.4 times as many requests of the second-level cache.
+   Columns of a block whose numbers stand side by side for a line of the grid. With 8 unknowns they are two, 128
+   bytes, which a warp that stores a block stores in one piece. With one column factorizations took 1.03 (7
+   points) to 1.08 times as long on an H200, with 1.4 times as many requests of the second-level cache.
 */
 #if defined(__cplusplus)
 constexpr

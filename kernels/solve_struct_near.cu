@@ -782,17 +782,8 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
   if (threadIdx.x == 0) barrier_arrive_there(in_block_address(&bars->taken, 0));
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
   const int role = ((threadIdx.x >> 5) + WARPS - rank % WARPS) % WARPS;
-  if (role == 3 + L::BRING && !(threadIdx.x & 31)) { /* take() has nothing to do yet */
-    if (!ticket && !rank && s.reset) {
-      *s.reset = 0;
-      /*
-         The next kernel takes tickets from this counter before wait_previous(). PTX promises nothing for that,
-         but it is launched after the fence, and atomic operations find what is in device memory.
-      */
-      fence();
-    }
-    if (WHAT != PIVOTS && !is_second<WHAT>(s)) launch_next();
-  }
+  /* take() has nothing to do yet */
+  if (role == 3 + L::BRING && !(threadIdx.x & 31)) begin_next(!ticket && !rank, s.reset, WHAT != PIVOTS && !is_second<WHAT>(s));
   if (o.tile.number >= 0) {
     if (role == 0) compute<N, WHAT>(o);
     else if (role == 1) push<N, WHAT>(o);

@@ -22,17 +22,18 @@ constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
 constexpr int STEPS = SYNCILU_STRUCT_REACH;
 
+/* Whether it is the second of two solves, to which the x of the first one comes. */
 template <int WHAT>
 __host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
 {
-  return WHAT == SPLIT || (WHAT != PIVOTS && is_second(s));
+  return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
 }
 
 /* Whether right-hand sides have the numbering of the matrix, and are gathered. */
 template <int WHAT>
 __device__ __forceinline__ bool gathers(const SyncILUDeviceSolve &s)
 {
-  return WHAT == SPLIT || (WHAT != PIVOTS && !is_second(s));
+  return WHAT == SPLIT || (WHAT != PIVOTS && s.ldb);
 }
 
 /*

@@ -223,7 +223,9 @@
    with 3 (elasticity, 31^3); in place of one that stores tiles 1.10 with 27 points, 4 unknowns and 295 inodes
    a level, 1.06 with 8 and 124, 1.07 with 13 points, 8 unknowns and 221.
 */
-#define SYNCILU_BSR_TEAM_ROWS 300
+#if !defined(SYNCILU_BSR_TEAM_ROWS) /* tests have few */
+  #define SYNCILU_BSR_TEAM_ROWS 300
+#endif
 
 /*
    Along the lines of a grid: inodes of a level in the mean from which on inodes of four or five rows, and

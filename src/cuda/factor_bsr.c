@@ -7,7 +7,8 @@
    (kernels/factor_bsr_wide.cu), or, where shared memory has too little room for that, with a warp an inode
    (kernels/factor_bsr_grid.cu). Inodes of seven and eight rows have the latter also where levels are narrow.
 
-   Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu). Otherwise, and
+   Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu; for a warp an inode
+   of five rows or more kernels/factor_bsr_tiles.cu). Otherwise, and
    where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
    of the diagonal have updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no
    lists: these are made for the first shift that looks at pivots as they come, or at the sizes of rows.
@@ -82,7 +83,7 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
   l->many  = updates > SYNCILU_BSR_FEW * references;
   l->lanes = plan->inode == 2 && !l->team && !l->many && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
   bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
-  if (tiles && plan->inode >= SYNCILU_BSR_TILES_LEAST) bytes = PetscMax(bytes, SyncILUKernelFactorBsrTilesBytes(plan->inode, l->entries, l->words));
+  if (!l->team && plan->inode >= SYNCILU_BSR_TILES_LEAST) bytes = PetscMax(bytes, SyncILUKernelFactorBsrTilesBytes(plan->inode, l->entries, l->words));
   while (l->warps >> l->team > 1 && (size_t)(l->warps >> l->team) * bytes > SYNCILU_SHARED_BYTES) l->warps /= 2;
   return (PetscBool)(bytes <= SYNCILU_SHARED_BYTES);
 }
@@ -475,7 +476,11 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
     SyncILUDeviceBsrLists lists = b->lists;
 
     lists.tiles = tiles;
-    if (tiles.place && !d.size && plan->inode >= SYNCILU_BSR_TILES_LEAST) { /* nobody wants rows of W or U' */
+    if (!lists.team && !d.size && plan->type == SYNCILU_DOUBLE && plan->inode >= SYNCILU_BSR_TILES_LEAST) {
+      if (!tiles.place) {
+        lists.rows = d.val;
+        PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * plan->size, &d.val));
+      }
       PlanLaunch(SyncILUKernelBsrTilesBegin(plan->type, lists.inodes, d.val, plan->stream));
       PlanLaunch(SyncILUKernelFactorBsrTiles(plan->type, d, lists, plan->stream));
     } else {

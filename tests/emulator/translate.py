@@ -487,7 +487,7 @@ TRANSLATED = [
     ('asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");', "store_vector<unsigned long long, 1>("),
     ('asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(e));', "(e) = 0;"),
     ('asm volatile("st.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(p), "d"(v), "l"(e) : "memory");', "store_vector<double, 1>("),
-    ('asm volatile("ld.global.L2::cache_hint.v2.f64 {%0, %1}, [%2], %3;" : "=d"(v), "=d"(w) : "l"(p), "l"(e) : "memory");', "load_vector<double, 2>("),
+    ('asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(p), "d"(v), "d"(w), "l"(e) : "memory");', "store_vector<double, 2>("),
     ('asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(p));', "(int)(old + value)"),
     ('asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(o) : "l"(p), "r"(a), "r"(b));', "old == value ? other : old"),
     ('asm volatile("barrier.cluster.arrive.release.aligned;\\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");', "::emulator::meet_cluster("),
