@@ -82,9 +82,9 @@ __device__ __forceinline__ bool barrier_test(unsigned b, int parity)
 }
 
 /*
-   The warp waits asleep, as try_wait suspends it. On an H200 it goes on 150 cycles after the last arrival. A loop
-   of barrier_test() takes 187 cycles, and slows down the other warps of the multiprocessor: with it, solves along
-   the lines of a grid took up to 1.14 times as long.
+   The warp waits asleep, as try_wait suspends it. On an H200 it goes on 150 cycles after the last arrival. A
+   loop of barrier_test() takes 187 cycles, and slows down the other warps of the multiprocessor: with it,
+   solves along the lines of a grid took up to 1.14 times as long.
 */
 __device__ __forceinline__ void barrier_wait(unsigned b, int parity)
 {

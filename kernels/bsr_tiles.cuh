@@ -14,9 +14,9 @@
 namespace syncilu
 {
 
-/* Where a part of an inode stands. */
+/* Where L or U of an inode stands in the tiles. */
 struct PartPlace {
-  size_t   begin; /* its step, whose numbers for all lines begin B times as far */
+  size_t   begin; /* B times this is where the numbers of its step begin, which all lines of the tile have */
   unsigned mask;  /* at which points it has blocks */
   int      line;
 };
@@ -126,10 +126,11 @@ __device__ __forceinline__ void store_products(const SyncILUDeviceBsrTiles &m, S
 
 /*
    The same by tensor cores (square.cuh), with more than four rows. Of row lane / 4 of the square a lane has
-   in a the columns lane % 4 and 4 + lane % 4. With an even number of rows the products of the transposes are
-   made: then a lane has rows 2 (lane % 4) and the next one of column lane / 4, and writes them at once. With an odd
-   number it has columns 2 (lane % 4) and the next one of row lane / 4. It has the same of own, which is stored behind
-   the products unless it is NULL. TURNED: see at_turn(). KEEP: the cache keeps what is stored, see cache.cuh.
+   in a the columns lane % 4 and 4 + lane % 4. With an even number of rows the products of the transposes
+   are made: then a lane has row 2 (lane % 4) and the next one of column lane / 4, and writes both at once.
+   With an odd number of rows it has column 2 (lane % 4) and the next one of row lane / 4. Behind the
+   products the block `own` is stored, of which a lane has the same places; NULL: none is. TURNED: see
+   at_turn(). KEEP: the second-level cache is to keep what is stored (cache.cuh).
 */
 template <typename V, int B, int STRIDE, bool TURNED, bool KEEP = false>
 __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTiles &m, SyncILUStructBlocksPlace place, int p, int nl, const V *w,
@@ -138,7 +139,7 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
   const int                  lane = threadIdx.x % 32, r = lane / 4, k = lane % 4;
   const SyncILUBsrTilesPart &part = m.part[p];
   const PartPlace            at   = part_place<B>(m, place, p);
-  const int                  next = m.lines * B; /* from column to column in storage, if none are side by side */
+  const int                  next = m.lines * B; /* from column to column, with an odd number of rows */
   const V *const             from = w + (p ? nl + 1 : 0) * STRIDE + at_turn<B, TURNED>(k, r);
   const int                  mine = SyncILUStructBlocksColumn(B, m.lines, at.line, B % 2 ? 2 * k : r) + (B % 2 ? r : 2 * k);
   V                         *to   = (V *)part.val + at.begin * B + mine;
@@ -146,25 +147,23 @@ __device__ __forceinline__ void store_square_products(const SyncILUDeviceBsrTile
   /* lane e knows where the block of entry e stands in w; -1: the inode has no such block */
   const int point = (int)(part.at >> 4 * (lane & 15) & 15), stands = at.mask >> point & 1 ? __popc(at.mask & ((1u << point) - 1)) * STRIDE : -1;
 
-  const Eviction last  = KEEP ? evict_last() : 0;
-  auto           store = [&](const V(&y)[2]) {
+  const Eviction last = KEEP ? evict_last() : 0;
+  auto           put  = [&](V *p, V v) {
+    if constexpr (KEEP) store_by(last, p, v);
+    else *p = v;
+  };
+  auto store = [&](const V(&y)[2]) {
     if (first) largest.see(y[0]);
     if (second) largest.see(y[1]);
-    if constexpr (B % 2 == 0) {
-      if (!first) return;
+    if constexpr (B % 2) {
+      if (first) put(to, y[0]);
+      if (second) put(to + next, y[1]);
+    } else if (first) {
       if constexpr (KEEP) store_pair_by(last, to, y[0], y[1]);
       else *(double2 *)to = make_double2(y[0], y[1]);
-    } else {
-      if constexpr (KEEP) {
-        if (first) store_by(last, to, y[0]);
-        if (second) store_by(last, to + next, y[1]);
-      } else {
-        if (first) to[0] = y[0];
-        if (second) to[next] = y[1];
-      }
     }
   };
-  static_assert(B % 2 == 0 || SyncILUStructBlocksBeside(B) == 1, "what next is");
+  static_assert(B % 2 == 0 || SyncILUStructBlocksBeside(B) == 1, "columns are `next` numbers apart");
   for (int e = 0; e < part.points; e++, to += B * next) {
     const int block = __shfl_sync(FULL, stands, e);
 

@@ -1,9 +1,11 @@
 /*
-   What the second-level cache had better keep: PTX by name. Numbers that are stored, and loaded soon after, come
-   back from memory if more than the cache holds goes through it meanwhile. Those stored by evict_last() are the last
-   ones to leave it. Once they have been loaded they leave it like all others: of 40 MB that were stored so and
-   loaded nothing is in the way of 30 MB that are loaded again and again afterwards, on an H200. If they are not
-   loaded, the second turn of these reads 23 MB from memory in place of 7, the third one 3 and the fourth 0.3.
+   Eviction priorities of the second-level cache: PTX by name. Numbers that are stored and soon loaded come
+   back from memory, if the cache has taken in more than it holds meanwhile. Numbers that are stored with
+   evict_last() leave the cache after all others.
+
+   A load without a priority takes it away again. On an H200, 40 MB were stored with evict_last() and loaded
+   once. Then 30 MB of other numbers were loaded several times: the second time 7 MB of them came from
+   memory, as after plain stores. Without that load 23 MB did, and the fourth time 0.3 MB.
 */
 #ifndef SYNCILU_CACHE_CUH
 #define SYNCILU_CACHE_CUH

@@ -60,7 +60,10 @@ __device__ __forceinline__ void barrier_arrive_there(unsigned barrier)
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* A launch that has no attributes yet. Their array must have room for all that follow, and be there as long as the launch is. */
+/*
+   A launch without attributes. The array must have room for those that the functions below add, and must be
+   there until the launch.
+*/
 inline cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attributes, int blocks, int threads, size_t shared, cudaStream_t stream)
 {
   cudaLaunchConfig_t config = {};
@@ -87,10 +90,10 @@ inline cudaLaunchConfig_t cluster_launch(cudaLaunchAttribute *attributes, int bl
 }
 
 /*
-   Each block of a cluster may go to the multiprocessor that has the fewest blocks. The array of attributes must
-   have room for one more. On an H200, L + U in ms, with this and without: 7 points, 64^3, 0.048 and 0.048, 100^3
-   0.097 and 0.102, 200^3 0.378 and 0.402, 512^3 4.95 and 5.13; 5 points, 4000^2, 0.873 and 0.862. A policy of
-   spreading them changes nothing.
+   The device deals the blocks of a cluster to multiprocessors by load. The array of attributes must have
+   room for one more. On an H200, solves with L and U in ms, with this and without: 7 points, 64^3, 0.048
+   and 0.048, 100^3 0.097 and 0.102, 200^3 0.378 and 0.402, 512^3 4.95 and 5.13; 5 points, 4000^2, 0.873 and
+   0.862. The policy that spreads the blocks of a cluster changes nothing.
 */
 inline void launch_balanced(cudaLaunchConfig_t *config)
 {
@@ -127,11 +130,11 @@ __device__ __forceinline__ void wait_previous()
 }
 
 /*
-   For one thread of each block of a kernel that the next one may follow early. The first block zeroes the counter
-   from which the blocks of that one take tickets, if `reset` is given; `launches`: the next one is launched.
+   To be called by one thread of each block. The first block zeroes *reset, unless reset is NULL: the counter
+   that the next kernel takes its tickets from. `launches`: the next kernel may be launched.
 
-   It takes tickets before wait_previous(). PTX promises nothing for that, but it is launched after the fence, and
-   atomic operations find what is in device memory.
+   The next kernel takes tickets before wait_previous(). PTX promises nothing for that, but the kernel is
+   launched after the fence, and atomic operations find what is in device memory.
 */
 __device__ __forceinline__ void begin_next(bool first, unsigned long long *reset, bool launches)
 {

@@ -158,7 +158,8 @@ __device__ __forceinline__ void find_lost(double *w, int nl, int blocks, int &lo
 
 /*
    Inverts the diagonal block, of which the lane has x, and stores what there is of the inode: its blocks of U
-   first, since others wait for them. KEEP: of more than four rows the cache keeps these, see cache.cuh.
+   first, since others wait for them. KEEP: with more than four rows the second-level cache is to keep blocks
+   of U (cache.cuh).
 */
 template <int B, bool KEEP>
 __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrGrid &m, const Task &task, int nl, int blocks, const Room<B> &room,
@@ -199,8 +200,8 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
 }
 
 /*
-   Looks whether the lane's reference inode has stored its blocks of U, and asks where that stands in the tiles,
-   which it returns. Only an inode that has to wait looks at its ancestor.
+   Looks whether the lane's reference inode has stored its blocks of U. Returns where that inode stands in the
+   tiles. Only an inode that has to wait looks at its ancestor.
 */
 template <int B>
 __device__ __forceinline__ SyncILUStructBlocksPlace first_look(const double *pivot, int ancestor, const SyncILUStructBlocksPlace *place, const double *flag,
@@ -433,21 +434,26 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
    Where only diagonal blocks have updates, one by each reference inode: a product's result is the diagonal
    block, which stays in registers. MANY products are asked for at once.
 
-   A block of U is loaded once, a level after it was stored. By then more has gone through the second-level cache than
-   that holds, so that it is told to keep blocks of U (cache.cuh). 7 points with 8 unknowns, 128^3 and 160^3, take
-   5.07 and 9.80 ms on an H200, without that 5.29 and 10.1 ms. With storage in which a warp writes halves of lines of
-   the cache (SyncILUStructBlocksBeside()) they took 5.5 and 10.6 ms.
+   A block of U is loaded once, a level after it was stored. The second-level cache takes in more than it
+   holds meanwhile, so it is to keep blocks of U (cache.cuh). 7 points with 8 unknowns, ms on an H200:
 
-   No gain, 128^3, in ms:
-     5.19 if what is read or written once is evicted first, besides;
-     5.19 if copy_bulk() brings the rows.
-   Without telling the cache anything, 5.34 (with looks at ancestors that are not needed):
-     5.6 if rows go past the multiprocessor's own cache, 5.8 if that cache has less room;
-     5.34 with inodes in slabs of 64 planes;
-     6.1 with 40 warps a multiprocessor, which leaves 48 registers a thread.
-   With halves of lines, 5.5:
-     6.7 if warps take tickets one after the other, each while the one before is worked on, 6.7 to 7.3 if the rows of
-     the next inode are brought then, too.
+                                                                  128^3   160^3
+     columns side by side (SyncILUStructBlocksBeside()), U kept    5.03    9.81
+     columns side by side                                          5.29   10.1
+     one column after the other                                    5.5    10.6
+
+   What was tried without gain, ms on 128^3, and to be compared with:
+
+     what is read or written once is evicted first                 5.19    5.03
+     copy_bulk() brings the rows                                   5.19    5.03
+     copies of rows go past the first-level cache                  5.6     5.34
+     shared memory has more, and the first-level cache less        5.8     5.34
+     inodes are taken in slabs of 64 planes                        5.34    5.34
+     40 warps a multiprocessor, of 48 registers a thread           6.1     5.34
+     a warp takes its next ticket while it works on an inode       6.7     5.5
+     and has the rows of the next inode copied meanwhile           7.0     5.5
+
+   The 5.34 are columns side by side, where each inode looked at its ancestor.
 */
 template <int B>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m)

@@ -33,12 +33,13 @@ typedef struct {
 typedef struct {
   int         offset[SYNCILU_STRUCT_MOST]; /* from an inode to them */
   signed char point[SYNCILU_STRUCT_MOST];
-  /* where only diagonal blocks have updates: the block of U that makes the update, by its number in storage; -1: none */
+  /* where only diagonal blocks have updates: the block of U in storage that makes it; -1: none */
   signed char diagonal[SYNCILU_STRUCT_MOST];
 } SyncILUBsrGridReferences;
 
 typedef struct {
-  SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST]; /* of an inode that has all points of the stencil, by reference inodes */
+  /* of an inode that has all points of the stencil, by each of its reference inodes */
+  SyncILUBsrGridUpdates updates[SYNCILU_STRUCT_MOST];
   /* [entry of L][entry of U of the inode in that place]: the entry that their product updates; -1: none */
   signed char target[SYNCILU_STRUCT_MOST][SYNCILU_STRUCT_MOST];
 } SyncILUBsrGridTable;

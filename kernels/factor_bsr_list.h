@@ -33,7 +33,7 @@ typedef struct {
   int                   lanes;          /* of an inode: 32, or of two rows 8 */
   int                   many;           /* updates by each reference inode: more than SYNCILU_BSR_FEW in the mean */
   SyncILUDeviceBsrTiles tiles;          /* then W goes to the pattern only if sizes of rows are asked for */
-  void                 *rows;           /* for the kernel of factor_bsr_tiles.h, without tiles: W and U' on the pattern */
+  void                 *rows;           /* where factor_bsr_tiles.h stores W and U' if there are no tiles */
 } SyncILUDeviceBsrLists;
 
 /*

@@ -1,19 +1,20 @@
 /*
-   Update strategy bsr from lists (factor_bsr_list.h), for inodes of five rows or more. A warp has an inode, and stores
-   it as soon as it is finished: in the tiles of the solves, where these go along the lines of a grid, else
-   on the pattern of the rows. What other inodes need of it is stored a second time, in an order that only
-   this kernel knows. The rows of the inode are in shared memory, block by block.
+   Update strategy bsr from lists (factor_bsr_list.h), for inodes of five rows or more. A warp has an inode.
+   It stores the inode as soon as this is finished: in the tiles of the solves, where these go along the
+   lines of a grid, else on the pattern of the rows. What other inodes need of it is stored a second time,
+   in an order that only this kernel knows. The rows of the inode are in shared memory, block by block.
 
      for each reference inode k of inode i:  W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for j in the list
      then within the inode, row after row:   d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
 
-   Shared memory has room for few inodes at a time, so the time that one inode takes counts. All products are
-   made by tensor cores (square.cuh), and what others need is stored as these want it: (I + U'_kk)^-1 in place
-   of U'_kk, and each block by itself, column by column. So the two numbers of a block that a lane needs are
-   neighbours, and a warp reads a block in one piece. On an H200, 27 points with 8 unknowns, 72^3, take 11.1
-   ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode. On the
-   pattern, in ms, here and there: 15 points along a curve, 8 unknowns, 64^3, 2.93 and 3.55, 32^3 0.586 and 0.703, 5
-   unknowns, 64^3, 2.25 and 2.54, 6, 48^3, 1.03 and 1.43; 7 in random order, 40^3, 0.827 and 1.02.
+   Shared memory has room for few inodes at a time, so the time that one inode takes counts. All products
+   are made by tensor cores (square.cuh), and what others need is stored as these want it: (I + U'_kk)^-1 in
+   place of U'_kk, and each block by itself, column by column. So the two numbers of a block that a lane
+   needs are neighbours, and a warp reads a block in one piece. On an H200, 27 points with 8 unknowns, 72^3,
+   take 11.1 ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode.
+   Stored on the pattern of the rows, 15 points along a curve take, in ms, by this kernel and by that one:
+   with 8 unknowns, 64^3, 2.93 and 3.55, 32^3 0.586 and 0.703; with 6, 48^3, 1.03 and 1.43; with 5, 64^3,
+   2.25 and 2.54; with 7, 40^3, in random order, 0.827 and 1.02.
 
    The updates by one reference inode always come before those by the next one, so results do not depend on
    timing. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
@@ -326,7 +327,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   __syncwarp(); /* all have U' where W was, and read the diagonal block, whose place its inverses take */
   if (!m.tiles.place) {
     double *const rows = (double *)m.rows + own;
-    Largest       largest; /* of the inverse, which the host does not have */
+    Largest       largest; /* of (I + U')^-1, which others need and the host does not have */
 
     for (int q = lane; q < len; q += 32) {
       const int     b = q / B, j = q % B;

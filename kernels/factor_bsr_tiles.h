@@ -1,5 +1,5 @@
 /*
-   Update strategy bsr from lists, for inodes of five rows or more, which a warp has: see factor_bsr_tiles.cu.
+   Update strategy bsr from lists, a warp for each inode of five rows or more: see factor_bsr_tiles.cu.
 */
 #ifndef SYNCILU_FACTOR_BSR_TILES_H
 #define SYNCILU_FACTOR_BSR_TILES_H
@@ -25,7 +25,8 @@ extern cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType, SyncILUDeviceIno
 /*
    Not with relaxation, and not where sizes of rows are wanted. order, throttle and tasks of the factorization
    are those of inodes, which have at least SYNCILU_BSR_TILES_LEAST rows; team and lanes of the lists are not
-   used. Of the lists, tiles or rows receive the factors; val of the factorization is for the kernel alone.
+   used. The factors go to the tiles of the lists, or, if there are none, to their rows. val of the
+   factorization is room that the kernel needs.
 */
 extern cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
 

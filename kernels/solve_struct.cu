@@ -17,8 +17,8 @@
    them, before they use a buffer again, several chunks later. So the unfinished chunk of the lowest ticket
    waits for nothing unfinished.
 
-   Of two solves in a row the second one is launched as soon as all blocks of the first one have begun. Its blocks
-   make their shared memory ready, and wait for the end of the first one.
+   Of two solves in a row the second one is launched as soon as all blocks of the first one have begun. Its
+   blocks make their shared memory ready, and wait for the end of the first one.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way, whole chunks at once.
@@ -549,7 +549,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT, R, LG, D>::WARPS, N > 3 &
   fence_copies();
   __syncthreads(); /* ticket, barriers, and what copies take are there */
   /* the last warp of the first block has nothing to do yet */
-  if (threadIdx.x == 32 * WARPS - 1) begin_next(!bars.ticket, s.reset, WHAT != PIVOTS && !is_second<WHAT>(s));
+  if (threadIdx.x == 32 * WARPS - 1) begin_next(!bars.ticket, s.reset, is_first<WHAT>(s));
   wait_previous();
   const int   place = (int)(bars.ticket / groups), chunks = 1 + (m.g.steps + STEPS - 1) / STEPS;
   const Place o = {m, s, judge, tile_of(m.g, m.order[place]), (int)bars.ticket - place * groups, stages, chunks, found, shared, sums, ones, &bars};

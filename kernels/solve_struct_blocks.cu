@@ -17,8 +17,8 @@
    sums of a step wait for the step before the last one. So the unfinished step of the lowest ticket waits for
    nothing unfinished.
 
-   Of two solves in a row the second one is launched as soon as all blocks of the first one have begun. Its blocks
-   make their shared memory ready, and wait for the end of the first one.
+   Of two solves in a row the second one is launched as soon as all blocks of the first one have begun. Its
+   blocks make their shared memory ready, and wait for the end of the first one.
 
    Values that leave a tile are their own flags. The x of the other triangular solve is filled with sentinels
    on the way.
@@ -288,7 +288,7 @@ struct Unknown {
     row  = line_row(g, v, w);
     cell = o.cell(o.m.down ? width - 1 - a : a, o.m.down ? height - 1 - b : b);
   }
-  /* The same of column n, which the compiler knows, and how far that is from the first one or the second one. */
+  /* The same of column n. The compiler knows n: a constant is added to that of the first or second column. */
   __device__ __forceinline__ int column(int n) const
   {
     constexpr int BESIDE = SyncILUStructBlocksBeside(D);
@@ -721,8 +721,8 @@ struct Column {
   int      place;                /* of the point in the tiles of L, see SyncILUStructBlocksPlace */
   int      begin, diag, entries; /* of the point, among the entries of all */
   unsigned mask;                 /* of the points of the stencil, those it has */
-  size_t   step;                 /* where the point stands in storage, counted through all tiles */
-  int      line;                 /* there */
+  size_t   step;                 /* of the point in storage, through the steps of all tiles */
+  int      line;                 /* of the point in its tile */
 };
 
 template <int D>

@@ -63,9 +63,9 @@ SYNCILU_HOST_DEVICE static inline int SyncILUStructBlocksLines(const SyncILULine
 }
 
 /*
-   Columns of a block whose numbers stand side by side for a line of the grid. With 8 unknowns they are two, 128
-   bytes, which a warp that stores a block stores in one piece. With one column factorizations took 1.03 (7
-   points) to 1.08 times as long on an H200, with 1.4 times as many requests of the second-level cache.
+   How many columns of a block are stored side by side for a line of the grid. With 8 unknowns two columns
+   have 128 bytes, a whole line of the cache. With one column after the other factorizations took 1.03 (7
+   points) to 1.08 times as long on an H200, with 1.4 times as many requests to the second-level cache.
 */
 #if defined(__cplusplus)
 constexpr
@@ -77,9 +77,9 @@ constexpr
 }
 
 /*
-   Where a column of a block begins for a line, in the numbers that the block has for all lines. Every other line
-   has the columns beside each other in the other order, so that threads that read the same column for all
-   lines find it in all banks of shared memory.
+   Where a column of a block begins for a line of the grid, among the numbers that the block has for all
+   lines. Odd lines have the two columns in the other order, so that threads that read the same column for
+   all lines find it in all banks of shared memory.
 */
 SYNCILU_HOST_DEVICE static inline int SyncILUStructBlocksColumn(int dof, int lines, int line, int column)
 {

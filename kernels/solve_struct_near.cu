@@ -783,7 +783,7 @@ __global__ void __launch_bounds__(32 * Layout<N, WHAT>::WARPS) near_kernel(SyncI
   /* the computing warps of neighbouring blocks had better have schedulers of their own */
   const int role = ((threadIdx.x >> 5) + WARPS - rank % WARPS) % WARPS;
   /* take() has nothing to do yet */
-  if (role == 3 + L::BRING && !(threadIdx.x & 31)) begin_next(!ticket && !rank, s.reset, WHAT != PIVOTS && !is_second<WHAT>(s));
+  if (role == 3 + L::BRING && !(threadIdx.x & 31)) begin_next(!ticket && !rank, s.reset, is_first<WHAT>(s));
   if (o.tile.number >= 0) {
     if (role == 0) compute<N, WHAT>(o);
     else if (role == 1) push<N, WHAT>(o);

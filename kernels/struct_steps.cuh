@@ -29,11 +29,18 @@ __host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
   return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
 }
 
+/* Whether it is the first of two solves. */
+template <int WHAT>
+__device__ __forceinline__ bool is_first(const SyncILUDeviceSolve &s)
+{
+  return WHAT != PIVOTS && !is_second<WHAT>(s);
+}
+
 /* Whether right-hand sides have the numbering of the matrix, and are gathered. */
 template <int WHAT>
 __device__ __forceinline__ bool gathers(const SyncILUDeviceSolve &s)
 {
-  return WHAT == SPLIT || (WHAT != PIVOTS && s.ldb);
+  return WHAT == SPLIT || is_first<WHAT>(s);
 }
 
 /*

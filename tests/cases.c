@@ -48,7 +48,7 @@
 /* Points of few and of many unknowns, with few and with many updates beside the diagonal. */
 #define FEW_UNKNOWNS  "star13_dof2:11x9x7 27pt_dof2:7x6x5 15pt_dof2_random:6x6x7 27pt_dof3:4x4x3 27pt_dof4:4x3x3 15pt_dof4_random:4x4x4"
 #define MANY_UNKNOWNS "15pt_dof5:4x4x3 27pt_dof6:4x3x3 7pt_dof6:5x4x3 star13_dof7:5x4x3 7pt_dof8:5x4x3 diamond13_dof8:5x4x3"
-/* Small ones whose levels have a warp for each point where there is no device. */
+/* Small ones whose points have a warp each, by the limits of the emulator and of the tests named wide. */
 #define A_WARP "15pt_dof5:4x3x3 15pt_dof6:3x4x3 15pt_dof7:3x3x4 15pt_dof8:4x3x3"
 /* Small ones that are seen as grids. */
 #define ON_GRIDS "star13_dof5:7x5x1 diamond13_dof8:3x3x3 27pt_dof6:3x3x3"

@@ -7,11 +7,11 @@
    (kernels/factor_bsr_wide.cu), or, where shared memory has too little room for that, with a warp an inode
    (kernels/factor_bsr_grid.cu). Inodes of seven and eight rows have the latter also where levels are narrow.
 
-   Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu; for a warp an inode
-   of five rows or more kernels/factor_bsr_tiles.cu). Otherwise, and
-   where inodes have too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks
-   of the diagonal have updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no
-   lists: these are made for the first shift that looks at pivots as they come, or at the sizes of rows.
+   Without relaxation the plan has lists of the blocks that meet (kernels/factor_bsr_list.cu, or, where a
+   warp has an inode of five rows or more, kernels/factor_bsr_tiles.cu). Otherwise, and where inodes have
+   too many entries for that, the kernel searches (kernels/factor_bsr.cu). Where only blocks of the diagonal
+   have updates, there is a kernel for that (kernels/factor_bsr_diagonal.cu), which needs no lists: these
+   are made for the first shift that looks at pivots as they come, or at the sizes of rows.
 */
 #include "factor.h"
 #include "struct.h"
@@ -477,7 +477,7 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
 
     lists.tiles = tiles;
     if (!lists.team && !d.size && plan->type == SYNCILU_DOUBLE && plan->inode >= SYNCILU_BSR_TILES_LEAST) {
-      if (!tiles.place) {
+      if (!tiles.place) { /* what inodes need of each other is not what the solves need */
         lists.rows = d.val;
         PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * plan->size, &d.val));
       }

@@ -76,7 +76,7 @@ enum cudaFuncAttribute {
   cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 
-/* Launches by cudaLaunchKernelEx(), with clusters along x. How their blocks are dealt to multiprocessors changes nothing here. */
+/* Launches by cudaLaunchKernelEx(), with clusters along x. A policy for their blocks changes nothing here. */
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeClusterDimension                  = 4,
   cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
