@@ -269,7 +269,7 @@ template <int D, int LG>
 struct Unknown {
   bool mine;
   int  t, line, i, v, w, row, cell; /* row: the first one of the line; -1 where there is none */
-  int  first, second;               /* where row i of the first two columns of a block stands */
+  int  first, second;               /* where row i of a block's first column stands, and how far behind that the one of the second column */
 
   __device__ __forceinline__ Unknown(const Place &o, int thread)
   {
@@ -280,21 +280,21 @@ struct Unknown {
     t           = mine ? thread : 0;
     line        = t / D;
     i           = t - line * D;
-    first       = SyncILUStructBlocksColumn(D, 1 << LG, line, 0) + i;
-    second      = SyncILUStructBlocksColumn(D, 1 << LG, line, 1) + i;
+    first       = SyncILUStructBlocksBeside(D) == 1 ? t : SyncILUStructBlocksColumn(D, 1 << LG, line, 0) + i;
+    second      = SyncILUStructBlocksColumn(D, 1 << LG, line, 1) + i - first;
     const int a = line & (width - 1), b = line >> g.edge[0];
     v    = o.tile.v + a;
     w    = o.tile.w + b;
     row  = line_row(g, v, w);
     cell = o.cell(o.m.down ? width - 1 - a : a, o.m.down ? height - 1 - b : b);
   }
-  /* The same of column n. The compiler knows n: a constant is added to that of the first or second column. */
+  /* How far behind `first` the same row of column n stands. The compiler knows n. */
   __device__ __forceinline__ int column(int n) const
   {
     constexpr int BESIDE = SyncILUStructBlocksBeside(D);
 
     static_assert(BESIDE <= 2, "two columns at most are stored side by side");
-    return (n % BESIDE ? second : first) + n / BESIDE * (BESIDE * D << LG);
+    return (n % BESIDE ? second : 0) + n / BESIDE * (BESIDE * D << LG);
   }
   /* How late the line is; no step of the tile is of one that there is not. */
   __device__ __forceinline__ int late(const Place &o) const { return row < 0 || !mine ? INT_MAX / 2 : turned(o.m, lane_at(o.m.g, v, w)).late; }
@@ -353,7 +353,7 @@ __device__ __forceinline__ void solve_lines(const Place &o, int thread)
   }
   /* The coefficients of the near entries of a step, and what is left of its right-hand side. */
   auto prepare = [&](int u) {
-    const double *const d = o.coefs + full.k * o.z.coefs + far * BLOCK, *const sums = o.sums + ((u & 1) * PARTS * WIDE + x.t) * R;
+    const double *const d = o.coefs + full.k * o.z.coefs + x.first + far * BLOCK, *const sums = o.sums + ((u & 1) * PARTS * WIDE + x.t) * R;
 
     full.wait();
 #pragma unroll
@@ -431,7 +431,7 @@ __device__ __forceinline__ void sum_far(const Place &o, int thread, int group)
   for (int j = 0; j < MOST; j++) {
     const int e = min(group + j * GROUPS, max(far, 1) - 1);
 
-    place[j] = e * BLOCK;
+    place[j] = x.first + e * BLOCK;
     end[j]   = slots * ring_row + (x.cell + m.beside.cell[e]) * (D * R);
     there[j] = end[j] + (m.height - m.before[e] - slots) * ring_row;
   }
@@ -523,7 +523,7 @@ __device__ __forceinline__ void bring_lines(const Place &o, int thread)
   if (lane == 0) barrier_arrive(&o.bars->begun); /* the right-hand sides of the first two steps are there */
   barrier_wait(&o.bars->begun, 0);
   for (int u = 0; u < steps; u++) {
-    const double *const c = o.coefs + full.k * o.z.coefs + m.points * BLOCK, *const b = o.rhs + ((u & (SLOTS - 1)) * WIDE + x.line * D) * R;
+    const double *const c = o.coefs + full.k * o.z.coefs + m.points * BLOCK + x.first, *const b = o.rhs + ((u & (SLOTS - 1)) * WIDE + x.line * D) * R;
     double sum[R];
 
     full.wait();
