@@ -43,12 +43,13 @@ struct Share {
 };
 
 /*
-   A reference inode: its number, and where on the pattern of the rows A_ki and U'_kk begin, and from row to
-   row. -1: there is no A_ki.
+   A reference inode: its number, and where on the pattern of the rows A_ki begins, and from row to row. -1:
+   there is no A_ki.
 */
 struct Reference {
-  int inode, above, inner, width;
+  int inode, above, width;
 };
+static_assert(sizeof(Reference) == SYNCILU_BSR_DIAGONAL_REFERENCE, "what the plan has room for");
 
 /* What shared memory has of an inode. */
 template <typename V, int B>
@@ -63,7 +64,7 @@ struct Room {
   static __host__ __device__ size_t round(size_t bytes) { return (bytes + 15) / 16 * 16; }
   static __host__ __device__ size_t bytes(int entries, int lower)
   {
-    return round(((size_t)entries + 3 * lower) * Share<B>::STRIDE * sizeof(V)) + round(B * B * sizeof(V)) + lower * sizeof(Reference);
+    return round(((size_t)entries + 3 * lower) * Share<B>::STRIDE * sizeof(V)) + round(B * B * sizeof(V)) + round(lower * sizeof(Reference));
   }
   __device__ Room(unsigned char *memory, int entries, int lower)
   {
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
   typedef Share<B>  S;
   constexpr int     E = S::E, STRIDE = S::STRIDE, BB = B * B, PAIR = S::PAIR, POLLS = S::POLLS, M = H / S::G;
   extern __shared__ __align__(16) unsigned char shared[];
-  V *const val = (V *)f.val, *const pivot = (V *)f.pivot, *const published = (V *)m.inverse;
+  V *const val = (V *)f.val, *const pivot = (V *)f.pivot, *const published = (V *)m.inverse, *const inner = (V *)m.inner;
   const int    lane   = threadIdx.x % H;           /* of those of the inode */
   const int    member = (int)threadIdx.x % 32 / H; /* which inode of the warp that is */
   const Ticket t      = take_ticket(f.ticket) * (32 / H) + member;
@@ -109,11 +110,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
   const bool       tiles = m.tiles.place != nullptr;
 
   if (lane < nl) room.reference[lane] = own_k;
-  bool apart = false; /* whether the second inode of the warp waits for the first */
+  bool follows = false; /* whether the second inode of the warp waits for the first */
   if (H < 32) {
     const int first = __shfl_sync(FULL, inode, 0);
 
-    apart = __any_sync(FULL, member && lane < nl && own_k.inode == first);
+    follows = __any_sync(FULL, member && lane < nl && own_k.inode == first);
   }
   if (PIECES) {
     for (int q = 2 * lane; q < len; q += 2 * H) {
@@ -158,8 +159,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
   V                     own_found = V(0); /* the pivot of the row of the lane */
   SyncILUDevicePivoting piv       = f.piv;
   piv.type                        = SYNCILU_PIVOT_REJECT; /* as the compiler is to know */
-  for (int turn = 0; turn <= (int)apart; turn++) {
-    const bool go   = on && (!apart || member == turn);
+  for (int turn = 0; turn <= (int)follows; turn++) {
+    const bool go   = on && (!follows || member == turn);
     const int  refs = go ? nl : 0, most = H == 32 ? refs : max(refs, __shfl_xor_sync(FULL, refs, H % 32));
     for (int first = 0; first < most * BB; first += H * PAIR * POLLS) {
       V    v[POLLS][PAIR];
@@ -200,15 +201,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
       }
     }
     __syncwarp(); /* the inverses are there for all lanes */
-    /*
+                  /*
      U'_kk, which is needed later, and of which a part may be missing still: that is looked at then. What the cache has
      of it may be older than memory, but no number that has been published changes.
   */
+#pragma unroll 1
     for (int e = lane; e < refs * BB; e += H) {
-      const Reference k  = room.reference[e / BB];
-      const int       in = e % BB;
+      const int in = e % BB;
 
-      copy_if(in % B > in / B, room.inner + e / BB * STRIDE + in, val + k.inner + in / B * k.width + in % B);
+      copy_if(in % B > in / B, room.inner + e / BB * STRIDE + in, inner + (size_t)room.reference[e / BB].inode * BB + in);
     }
     commit_copies();
     if constexpr (B > 4) {
@@ -299,7 +300,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
     {
       const int  q   = lane < B ? lane : lane - B;
       const bool has = go && (lane < B || (lane >= 2 * B && q < upper));
-      V *const   to  = val + own + nl * B + q;
       V          v[B], inverse = V(0);
 
 #pragma unroll
@@ -314,8 +314,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
         for (int i = 0; i < B; i++)
           if (i != p) l[i] = __shfl_sync(FULL, v[i], p, H);
         const V by = reciprocal_pivot(piv, found), u = v[p] * by;
-        store_relaxed_if(has && live && (lane < B || !tiles), to + (size_t)p * len, clean(u));
-        if (tiles && has && live) *(lane < B ? room.inside + p * B + lane : w + place(p, q)) = u;
+        store_relaxed_if(has && live && lane < B, inner + (size_t)inode * BB + p * B + q, clean(u));
+        if (has && live && tiles) *(lane < B ? room.inside + p * B + lane : w + place(p, q)) = u;
+        if (has && live && !tiles) val[own + (size_t)p * len + nl * B + q] = u;
         bad |= has && live && !isfinite(u) && isfinite(v[p]) ? 1u << p : 0u;
         if (live) {
 #pragma unroll
@@ -367,14 +368,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
 
   wait_copies<0>();
   for (int e = lane; e < nl * BB; e += H) {
-    const Reference k  = room.reference[e / BB];
-    const int       in = e % BB;
-    V *const        u  = room.inner + e / BB * STRIDE + in;
+    const int in = e % BB;
+    V *const  u  = room.inner + e / BB * STRIDE + in;
 
     if (in % B <= in / B) continue;
-    while (!is_set(*u)) *u = load_relaxed(val + k.inner + in / B * k.width + in % B);
+    while (!is_set(*u)) *u = load_relaxed(inner + (size_t)room.reference[e / BB].inode * BB + in);
   }
-  __syncwarp(); /* U'_kk is there for all lanes */
+  __syncwarp();  /* U'_kk is there for all lanes */
+#pragma unroll 1 /* few turns: unrolled they take 1.03 times as long with 3 and 5 rows */
   for (int q = lane; q < nl * B; q += H) {
     V *const       to = w + q / B * STRIDE + q % B * B;
     const V *const u  = room.inner + q / B * STRIDE;
@@ -401,22 +402,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
   }
 }
 
-/* Sentinels in the place of all that is waited for, a thread for each number of a diagonal block. */
-template <typename V>
-__global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_diagonal_begin_kernel(SyncILUDeviceInodes q, V *__restrict__ inverse, V *__restrict__ val)
-{
-  const long long g = global_thread();
-  const int       b = q.size, i = (int)(g / (b * b)), in = (int)(g % (b * b)), p = in / b, j = in % b;
-
-  if (g >= (long long)q.pattern.n * (b * b)) return;
-  poison(inverse[g]);
-  if (j > p) {
-    const int begin = q.pattern.ptr[i];
-
-    poison(val[(size_t)begin * (b * b) + (size_t)p * (q.pattern.ptr[i + 1] - begin) * b + (q.pattern.diag[i] - begin) * b + j]);
-  }
-}
-
 /*
    What a warp needs to know of its inode: its number, where its entries begin, how many are of L, and all;
    and of its reference inodes.
@@ -434,7 +419,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   task[t] = own;
   for (int s = 0; s < nl; s++) {
     const int       k = p.col[from + s], begin = p.ptr[k], diag = p.diag[k], end = p.ptr[k + 1], e = search(p.col, diag + 1, end, i);
-    const Reference x = {k, e < 0 ? -1 : begin * b * b + (e - begin) * b, begin * b * b + (diag - begin) * b, (end - begin) * b};
+    const Reference x = {k, e < 0 ? -1 : begin * b * b + (e - begin) * b, (end - begin) * b};
 
     reference[t * lower + s] = x;
   }
@@ -487,14 +472,6 @@ size_t SyncILUKernelFactorBsrDiagonalBytes(int size, int entries, int lower)
 cudaError_t SyncILUKernelBsrDiagonalPlan(SyncILUDevicePattern p, const int *order, SyncILUDeviceBsrDiagonal m, cudaStream_t stream)
 {
   LAUNCH(bsr_diagonal_plan_kernel, p.n, stream, p, order, m.inodes.size, m.lower, (int4 *)m.task, (Reference *)m.reference);
-}
-
-cudaError_t SyncILUKernelBsrDiagonalBegin(SyncILUValueType type, SyncILUDeviceBsrDiagonal m, void *val, cudaStream_t stream)
-{
-  const int b = m.inodes.size;
-
-  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(bsr_diagonal_begin_kernel<double>, (long long)m.inodes.pattern.n * (b * b), stream, m.inodes, (double *)m.inverse, (double *)val);
 }
 
 cudaError_t SyncILUKernelFactorBsrDiagonal(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrDiagonal m, cudaStream_t stream)

@@ -19,18 +19,19 @@ extern "C" {
 
 /* Bytes of what there is for each task, and for each of its `lower` reference inodes. */
 #define SYNCILU_BSR_DIAGONAL_TASK      16
-#define SYNCILU_BSR_DIAGONAL_REFERENCE 16
+#define SYNCILU_BSR_DIAGONAL_REFERENCE 12
 
 /*
-   What is known of each task and of its reference inodes in the order of the tasks. inverse receives the
-   inverse of the diagonal block of each inode.
+   What is known of each task and of its reference inodes in the order of the tasks. inverse and inner have a
+   block of each inode, row by row. They are filled with NaN sentinels before, and receive what others wait for:
+   the inverse of its diagonal block, and what that has of U'.
 */
 typedef struct {
   SyncILUDeviceInodes   inodes; /* columns are not asked for */
-  void                 *task, *reference, *inverse;
+  void                 *task, *reference, *inverse, *inner;
   int                   entries, lower; /* of an inode at most: entries, reference inodes */
   int                   warps, two;     /* of a block; whether a warp has two inodes, which are of 2 or 3 rows */
-  SyncILUDeviceBsrTiles tiles;          /* then nothing but what others wait for goes to the pattern */
+  SyncILUDeviceBsrTiles tiles;          /* then nothing goes to the pattern */
 } SyncILUDeviceBsrDiagonal;
 
 /* Bytes of shared memory for an inode with at most so many entries and reference inodes. */
@@ -38,9 +39,6 @@ extern size_t SyncILUKernelFactorBsrDiagonalBytes(int size, int entries, int low
 
 /* Task and reference, of a pattern with columns. */
 extern cudaError_t SyncILUKernelBsrDiagonalPlan(SyncILUDevicePattern, const int *order, SyncILUDeviceBsrDiagonal, cudaStream_t);
-
-/* Before the factorization: NaN sentinels in the place of the inverses, and of what of U' is waited for. */
-extern cudaError_t SyncILUKernelBsrDiagonalBegin(SyncILUValueType, SyncILUDeviceBsrDiagonal, void *val, cudaStream_t);
 
 /*
    Without relaxation, and with pivots of type SYNCILU_PIVOT_REJECT. Of the factorization, order, throttle and

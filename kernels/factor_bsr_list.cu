@@ -13,7 +13,7 @@
    several blocks, several W_ij are updated at the same time.
 
    Where the solves go along the lines of a grid, an inode that one warp has goes to their storage as soon as
-   it is finished.
+   it is finished. Then, and with five rows or more, what others read of it is stored apart.
 
    A reference inode's updates come before those of the next one in every case, so that results do not depend
    on who has an inode. The form is that of factor_rows.cuh: A = (W + D)(I + U'), each u' its own flag.
@@ -59,14 +59,13 @@ struct Share {
    random order 0.280 and 0.239; 13 points, 8 unknowns, 36^3 1.52 and 1.40; 13 points of a star, 2 unknowns,
    94^3, 8 lanes an inode 1.69 and 1.57. With five unknowns and more a step has two updates, which on an H200
    takes 0.76 to 0.98 of the time of one (27 points, 6 unknowns, 36^3 2.69 and 2.03; 8 unknowns, 52^3 7.14 and
-   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07. With seven
-   and eight unknowns a step has four updates where a reference inode makes more than SYNCILU_BSR_FEW in the mean:
-   that takes 0.90 of the time of two with 27 points and 0.94 with 25, but 1.14 with the 13 of a star, where it
-   makes two.
+   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07. What
+   stands apart takes registers, and with eight blocks some of them spill: 27 points with 4 unknowns, 32^3, take
+   1.19 ms with eight and 0.81 with seven.
 */
-template <int B, int H, bool TEAM>
+template <int B, int H, bool TEAM, bool APART>
 struct Shape {
-  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < 5 ? 8 : B < 7 ? 5 : 4;
+  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < 5 ? (APART && B > 2 ? 7 : 8) : B < 7 ? 5 : 4;
 };
 
 /* What shared memory has of an inode. */
@@ -108,11 +107,11 @@ struct Step {
 };
 
 /* H lanes have an inode, 32, or with two rows 8, whose inodes do everything together; or with TEAM several warps. */
-template <typename V, int B, int H, bool TEAM, int MORE>
-__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
+template <typename V, int B, int H, bool TEAM, int MORE, bool APART>
+__global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM, APART>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
   typedef Share<B>  S;
-  constexpr int     STRIDE = S::STRIDE, STEPS = Shape<B, H, TEAM>::STEPS, INSIDE = B == 2 ? 1 : (B * B + 31) / 32;
+  constexpr int     STRIDE = S::STRIDE, STEPS = Shape<B, H, TEAM, APART>::STEPS, INSIDE = B == 2 ? 1 : (B * B + 31) / 32;
   constexpr int     UNITS = H / S::G, EACH = S::NUMBERS / 2, INODES = 32 / H;
   extern __shared__ __align__(16) unsigned char shared[];
   V *const val = (V *)f.val, *const pivot = (V *)f.pivot;
@@ -128,8 +127,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
   const int                   inode = task.x, begin = task.y, list = task.z, nl = task.w & 255, len = (task.w >> 8 & 255) * B, words = task.w >> 16;
   const size_t                own       = (size_t)begin * (B * B); /* where the first row begins on the pattern of the rows */
   V *const                    w         = room.w;
-  const int2 *const           reference = room.word;
-  const unsigned short *const update    = (const unsigned short *)(room.word + nl);
+  const int2 *const           reference = room.word + 1;
+  const unsigned short *const update    = (const unsigned short *)(reference + nl);
   /* this lane's row and columns of a block, and which block of those that are updated at the same time */
   const int r = B == 2 ? lane % 2 : S::FOUR ? lane / 4 % 4 : lane / 4, c = B == 2 ? 0 : S::FOUR ? lane % 2 * 2 : lane % 4 * 2;
   const int columns = r < B ? max(0, min(2, B - c)) : 0, unit = member * UNITS + (B == 2 ? lane / 2 : S::FOUR ? lane / 16 * 2 + lane % 4 / 2 : 0);
@@ -140,7 +139,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
   };
 
   for (int k = own_lane; k < words; k += all) copy_if(true, (double *)room.word + k, (const double *)m.word + list + k);
-  copy_if(!TEAM && m.tiles.place && on && own_lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
+  copy_if(APART && m.tiles.place && on && own_lane == 0, (double *)room.place, (const double *)(m.tiles.place + inode));
   if (S::PIECES && !f.values.map && (size_t)f.values.a % 16 == 0) {
     for (int q = 2 * own_lane; q < len; q += 2 * all) {
 #pragma unroll
@@ -169,9 +168,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
 
   int turn = 0, turns = 1;
   if (INODES > 1) {
+    const int mine = on ? room.word->x : -1;
+
 #pragma unroll
     for (int k = 0; k < INODES - 1; k++) { /* the inodes before this one: those it waits for have earlier turns */
-      const int other = __shfl_sync(FULL, begin, k * H), later = __shfl_sync(FULL, turn, k * H) + 1;
+      const int other = __shfl_sync(FULL, mine, k * H), later = __shfl_sync(FULL, turn, k * H) + 1;
       bool      waits = false;
 
       for (int e = lane; e < nl && k < inner; e += H) waits |= reference[e].x == other;
@@ -351,10 +352,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
      pivots and the multipliers of the rows behind one another, are those of the first lanes of each of the
      warps.
   */
-  const int  upper     = len - nl * B;
-  const bool tiles     = !TEAM && m.tiles.place; /* several warps would be slower than a pass of its own */
-  const bool keeps     = !tiles || f.size;       /* W goes to the pattern, where sizes of rows are made of it */
-  V          own_found = V(0);                   /* the pivot of the row of the lane, without shift */
+  const int upper     = len - nl * B;
+  V *const  rows      = APART ? (V *)m.rows : val;                                                      /* the pattern; NULL: nothing goes there */
+  V *const  others    = val + (on ? (size_t)room.word->x * (B * B) : 0) + (APART ? 0 : (size_t)nl * B); /* where others read U' */
+  const int width     = APART ? upper : len;                                                            /* from row to row of that */
+  V         own_found = V(0);                                                                           /* the pivot of the row of the lane, without shift */
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
   int  lost   = B;
   auto place  = [&](int i, int q) { return (nl + q / B) * STRIDE + i * B + q % B; };
@@ -364,7 +366,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
                                                                          if (!has || q <= p) continue;
                                                                          if (!isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
                                                                          if (f.size) w[place(p, q)] = v[p];
-                                                                         else if (tiles && q >= B) w[place(p, q)] = u[p];
+                                                                         else if (APART && q >= B) w[place(p, q)] = u[p];
                                                                        }
   };
   for (int now = 0; now < turns; now++) {
@@ -384,7 +386,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
     {
       const int  q     = lane < B ? lane : B + member * (H - B) + lane - B;
       const bool there = go && q < upper, has = there && (lane >= B || member == 0);
-      V *const   to = val + own + nl * B + q;
       V          v[B], u[B], inverse = V(0);
 
 #pragma unroll
@@ -403,7 +404,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
 #pragma unroll
           for (int i = p + 1; i < B; i++) v[i] -= l[i] * u[p];
         }
-        store_relaxed_if(has && q > p, to + (size_t)p * len, clean(u[p]));
+        store_relaxed_if(has && q > p, others + (size_t)p * width + q, clean(u[p]));
         if (go && lane == p) {
           own_found = found;
           inverse   = by;
@@ -415,10 +416,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
         for (int i = 1; i < B; i++) {
           if (i <= lane) continue;
           room.inside[i * B + lane] = v[i];
-          if (member == 0 && keeps) val[own + (size_t)i * len + nl * B + lane] = v[i];
+          if (member == 0 && rows) rows[own + (size_t)i * len + nl * B + lane] = v[i];
         }
       }
-      if (tiles && go && lane < B) { /* and U' */
+      if (APART && go && lane < B) { /* and U' */
 #pragma unroll
         for (int i = 0; i < B; i++)
           if (i < lane) room.inside[i * B + lane] = u[i];
@@ -438,7 +439,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
         u[p] = v[p] * room.inside[p * (B + 1)];
 #pragma unroll
         for (int i = p + 1; i < B; i++) v[i] -= room.inside[i * B + p] * u[p];
-        store_relaxed(val + own + (size_t)p * len + nl * B + q, clean(u[p]));
+        store_relaxed(others + (size_t)p * width + q, clean(u[p]));
       }
       finish(q, true, v, u);
     }
@@ -449,9 +450,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
     (void)judge(f.piv, inode * B + lane, own_found, f.status);
   }
   meet(); /* W is there for all lanes, and U', or the numbers before their division */
-  for (int q = own_lane; q < nl * B && keeps; q += all) {
+  for (int q = own_lane; q < nl * B && rows; q += all) {
 #pragma unroll
-    for (int i = 0; i < B; i++) val[own + (size_t)i * len + q] = w[q / B * STRIDE + i * B + q % B];
+    for (int i = 0; i < B; i++) rows[own + (size_t)i * len + q] = w[q / B * STRIDE + i * B + q % B];
   }
   if (f.size && member == 0) { /* of U, which cannot be had from U' after a pivot of zero */
     for (int p = 0; p < B; p++) {
@@ -463,7 +464,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
       if (on && lane == p) ((V *)f.size)[inode * B + p] = size;
     }
   }
-  if (!tiles) return;
+  if (!APART) return;
   if (f.size) {
     meet(); /* the numbers before their division have been added up */
     for (int q = B + own_lane; q < upper; q += all) {
@@ -471,6 +472,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM>::BLOCK
       for (int p = 0; p < B; p++) w[place(p, q)] *= room.inside[p * (B + 1)];
     }
     meet(); /* U' is there for all lanes */
+  }
+  if (!m.tiles.place) {
+    for (int q = own_lane; on && q < upper; q += all) {
+#pragma unroll
+      for (int p = 0; p < B; p++)
+        if (q > p) rows[own + (size_t)p * len + nl * B + q] = q < B ? room.inside[p * B + q] : w[place(p, q)];
+    }
+    return;
   }
   store_tiles<V, B, STRIDE, H>(m.tiles, on ? inode : -1, on ? *room.place : SyncILUStructBlocksPlace(), nl, w, room.inside, f.status);
 }
@@ -493,24 +502,25 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_begin_kernel(SyncILUDeviceI
    The list of an inode, of which a warp finds the words; or how many there are, and the most of an inode,
    with `word` NULL.
 */
-__global__ void __launch_bounds__(SYNCILU_BLOCK)
-  lists_kernel(SyncILUDevicePattern p, const unsigned char *__restrict__ turn, int *__restrict__ begin, int2 *__restrict__ word, SyncILUBsrListSizes *sizes)
+__global__ void __launch_bounds__(SYNCILU_BLOCK) lists_kernel(SyncILUDevicePattern p, const unsigned char *__restrict__ turn, const int *__restrict__ upper,
+                                                              int *__restrict__ begin, int2 *__restrict__ word, SyncILUBsrListSizes *sizes)
 {
   const long long i    = global_thread() >> 5;
   const int       lane = threadIdx.x & 31;
 
   if (i >= p.n) return;
   const int             from = p.ptr[i], nl = p.diag[i] - from, to = p.ptr[i + 1];
-  unsigned short *const update = word ? (unsigned short *)(word + begin[i] + nl) : nullptr;
+  unsigned short *const update = word ? (unsigned short *)(word + begin[i] + 1 + nl) : nullptr;
   int                   n      = 0;
   bool                  beside = false;       /* whether a block beside the diagonal has updates */
   for (int part = 0; part < nl; part += 32) { /* a lane looks for where a reference inode stands, then all go through its columns */
     const int mine = min(part + lane, nl - 1), own = turn && nl <= SYNCILU_TURNS ? turn[from + mine] : mine, k = p.col[from + own];
-    const int own_base = p.ptr[k], own_diag = p.diag[k], own_end = p.ptr[k + 1];
+    const int own_base = upper ? p.diag[k] : p.ptr[k], own_diag = p.diag[k], own_end = p.ptr[k + 1], own_place = upper ? upper[k] : own_base;
 
     for (int s = part; s < min(part + 32, nl); s++) {
       const int place = __shfl_sync(FULL, own, s - part), base = __shfl_sync(FULL, own_base, s - part);
-      const int diag = __shfl_sync(FULL, own_diag, s - part), last = __shfl_sync(FULL, own_end, s - part), before = n;
+      const int diag = __shfl_sync(FULL, own_diag, s - part), last = __shfl_sync(FULL, own_end, s - part);
+      const int read = __shfl_sync(FULL, own_place, s - part), before = n;
 
       for (int q = diag + 1; q < last; q += 32) {
         const int      target = q + lane < last ? search(p.col, from, to, p.col[q + lane]) : -1;
@@ -521,13 +531,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
         beside |= target >= 0 && target - from != nl;
       }
       if (word && lane == 0)
-        word[begin[i] + s] = make_int2(base,
-                                       (int)((unsigned)(diag - base) | (unsigned)(last - base) << 8 | (unsigned)place << 16 | (unsigned)(n - before) << 24));
+        word[begin[i] + 1 + s] = make_int2(read, (int)((unsigned)(diag - base) | (unsigned)(last - base) << 8 | (unsigned)place << 16 |
+                                                       (unsigned)(n - before) << 24));
     }
   }
   beside = __any_sync(FULL, beside);
+  if (word && lane == 0) word[begin[i]] = make_int2(upper ? upper[i] : from, 0);
   if (lane || word) return;
-  const int words = nl + (n + 3) / 4;
+  const int words = 1 + nl + (n + 3) / 4;
   begin[i]        = words;
   if (load_stale(&sizes->most) < words) atomicMax(&sizes->most, words);
   if (beside && !load_stale(&sizes->beside)) atomicMax(&sizes->beside, 1);
@@ -568,12 +579,17 @@ cudaError_t launch_list(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrList
   const size_t   bytes  = inodes * Room<V, B>::bytes(m.entries, m.words, 1 << m.team);
   const unsigned grid   = blocks_for(f.tasks, inodes);
 
-  constexpr int SOME = B < 5 ? 1 : 2, MANY = B < 7 ? SOME : 4;
+  constexpr int MORE = B < 5 ? 1 : 2;
 
-  if (m.team) bsr_list_kernel<V, B, 32, true, SOME><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else if (m.lanes == 32 && m.many) bsr_list_kernel<V, B, 32, false, MANY><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else if (m.lanes == 32) bsr_list_kernel<V, B, 32, false, SOME><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else if constexpr (B == 2) bsr_list_kernel<V, B, 8, false, SOME><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  if (m.team) bsr_list_kernel<V, B, 32, true, MORE, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if (m.lanes == 32 && m.apart) bsr_list_kernel<V, B, 32, false, MORE, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+  else if constexpr (B < 5) {
+    if (m.lanes == 32) bsr_list_kernel<V, B, 32, false, MORE, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+    else if constexpr (B == 2) {
+      if (m.apart) bsr_list_kernel<V, B, 8, false, MORE, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+      else bsr_list_kernel<V, B, 8, false, MORE, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
+    }
+  }
   return cudaGetLastError();
 }
 
@@ -584,9 +600,10 @@ size_t SyncILUKernelFactorBsrListBytes(int size, int entries, int words, int tea
   return bytes_of<SYNCILU_INODE_MOST>(size, entries, words, 1 << team);
 }
 
-cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern p, const unsigned char *turn, int *begin, void *word, SyncILUBsrListSizes *sizes, cudaStream_t stream)
+cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern p, const unsigned char *turn, const int *upper, int *begin, void *word, SyncILUBsrListSizes *sizes,
+                                  cudaStream_t stream)
 {
-  LAUNCH(lists_kernel, 32ll * p.n, stream, p, turn, begin, (int2 *)word, sizes);
+  LAUNCH(lists_kernel, 32ll * p.n, stream, p, turn, upper, begin, (int2 *)word, sizes);
 }
 
 cudaError_t SyncILUKernelBsrListTasks(SyncILUDevicePattern p, const int *order, const int *begin, void *task, cudaStream_t stream)
@@ -603,6 +620,7 @@ cudaError_t SyncILUKernelBsrListBegin(SyncILUValueType type, SyncILUDeviceInodes
 cudaError_t SyncILUKernelFactorBsrList(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrLists m, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE || m.inodes.size < 2 || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0) return cudaErrorNotSupported;
+  if (m.apart ? m.team || (!m.tiles.place && !m.rows) : m.tiles.place || (!m.team && m.inodes.size >= 5)) return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;
   return launch_list<double, SYNCILU_INODE_MOST>(f, m, stream);
 }

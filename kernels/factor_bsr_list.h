@@ -19,11 +19,14 @@ extern "C" {
 #define SYNCILU_BSR_LIST_WORDS 32767
 
 /*
-   Which blocks meet. The list of inode i is words begin[i] to begin[i + 1] - 1. First come its reference
-   inodes, in the order in which it takes them: where the entries of each begin on the pattern of the inodes,
-   and in bytes how many are before its diagonal and how many there are, which entry of the inode names it,
-   and how many updates it has. Then come the updates of all of them, of two bytes: 256 times the entry of U'
-   of the reference inode, plus the entry of the inode.
+   Which blocks meet. The list of inode i is words begin[i] to begin[i + 1] - 1. The first one says where its
+   blocks begin in what others read. Then come its reference inodes, in the order in which it takes them: where
+   the blocks of each begin, and in bytes how many are before its diagonal block and how many there are, which
+   entry of the inode names it, and how many updates it has. Then come the updates of all of them, of two
+   bytes: 256 times the entry of U' of the reference inode, plus the entry of the inode.
+
+   What others read is U' on the pattern of the rows, or, apart from the rows, the diagonal blocks and those of
+   U' alone, inode after inode.
 */
 typedef struct {
   SyncILUDeviceInodes   inodes; /* columns are not asked for */
@@ -32,8 +35,10 @@ typedef struct {
   int                   warps, team;    /* of a block; logarithm of those of an inode */
   int                   lanes;          /* of an inode: 32, or of two rows 8 */
   int                   many;           /* updates by each reference inode: more than SYNCILU_BSR_FEW in the mean */
-  SyncILUDeviceBsrTiles tiles;          /* then W goes to the pattern only if sizes of rows are asked for */
-  void                 *rows;           /* where factor_bsr_tiles.h stores W and U' if there are no tiles */
+  int                   apart;          /* whether what others read is apart from the rows: never with a team, else always with 5 rows or more */
+  int                   wide;           /* levels have more than SYNCILU_BSR_TILES_ROWS inodes in the mean */
+  SyncILUDeviceBsrTiles tiles;          /* with `apart` alone */
+  void                 *rows;           /* with `apart`, on the pattern of the rows: W and U', or W beside tiles; NULL: neither */
 } SyncILUDeviceBsrLists;
 
 /*
@@ -53,20 +58,25 @@ extern size_t SyncILUKernelFactorBsrListBytes(int size, int entries, int words, 
 
 /*
    With word NULL how many words each list has, and their sizes; else the words, where begin says. turn is as
-   in SyncILUDeviceFactor. No inode has more than SYNCILU_BSR_LIST_MOST entries.
+   in SyncILUDeviceFactor. upper: where the diagonal block of each inode stands apart from the rows; NULL: it
+   does not. No inode has more than SYNCILU_BSR_LIST_MOST entries.
 */
-extern cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern, const unsigned char *turn, int *begin, void *word, SyncILUBsrListSizes *, cudaStream_t);
+extern cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern, const unsigned char *turn, const int *upper, int *begin, void *word, SyncILUBsrListSizes *,
+                                         cudaStream_t);
 
 /* What the inode of each task has, in the order of the tasks. */
 extern cudaError_t SyncILUKernelBsrListTasks(SyncILUDevicePattern, const int *order, const int *begin, void *task, cudaStream_t);
 
 /*
-   Before the factorization: NaN sentinels where U' will be on the pattern of the rows, since the kernel waits
-   for nothing else.
+   Before a factorization that stores nothing apart: NaN sentinels where U' will be on the pattern of the rows,
+   since the kernel waits for nothing else.
 */
 extern cudaError_t SyncILUKernelBsrListBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
 
-/* Without relaxation. Of the factorization, order, throttle and tasks are of inodes. */
+/*
+   Without relaxation. Of the factorization, order, throttle and tasks are of inodes, and val is what others
+   read: apart from the rows it has been filled with NaN sentinels.
+*/
 extern cudaError_t SyncILUKernelFactorBsrList(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
 
 #if defined(__cplusplus)

@@ -2,7 +2,7 @@
    Update strategy bsr from lists (factor_bsr_list.h), for inodes of five rows or more. A warp has an inode.
    It stores the inode as soon as this is finished: in the tiles of the solves, where these go along the
    lines of a grid, else on the pattern of the rows. What other inodes need of it is stored a second time,
-   in an order that only this kernel knows. The rows of the inode are in shared memory, block by block.
+   apart, in an order that only this kernel knows. The rows of the inode are in shared memory, block by block.
 
      for each reference inode k of inode i:  W_ik = W_ik (I + U'_kk)^-1, W_ij -= W_ik U'_kj for j in the list
      then within the inode, row after row:   d_r, u'_r = w_r / d_r, w_s -= w_sr u'_r for the rows s behind
@@ -14,7 +14,7 @@
    take 11.1 ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode.
    Stored on the pattern of the rows, 15 points along a curve take, in ms, by this kernel and by that one:
    with 8 unknowns, 64^3, 2.93 and 3.55, 32^3 0.586 and 0.703; with 6, 48^3, 1.03 and 1.43; with 5, 64^3,
-   2.25 and 2.54; with 7, 40^3, in random order, 0.827 and 1.02.
+   2.25 and 2.54; with 7, 40^3, in random order, 0.75 and 1.02.
 
    The updates by one reference inode always come before those by the next one, so results do not depend on
    timing. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
@@ -78,10 +78,22 @@ struct Step {
 };
 
 /*
-   A step has four updates where reference inodes make many, else two. BLOCKS, the least number of blocks of a
-   multiprocessor, bounds the registers of a thread: with 8 rows there are 128. On an H200, a star of 13
-   points with 8 unknowns takes 0.706 ms with 80 registers and 0.629 ms with 128 on 36^3; 27 points with 6
-   unknowns and steps of four take 7.74 ms with 96 and 8.22 ms with 128 on 72^3.
+   A step has two or four updates. BLOCKS, the least number of blocks of a multiprocessor, bounds the registers
+   of a thread. With five rows, and with six or seven where levels are wide, more warps are worth more than
+   registers: two updates and 6 blocks. Else there are four updates with 4 blocks (5 with six rows) where
+   reference inodes make many, and two where they make few: a star of 13 points with 8 unknowns, 36^3, takes
+   0.629 ms so, and 0.706 with 80 registers. ms on an H200 with MORE, BLOCKS:
+
+     unknowns, points, inodes a level         4, 4    4, 5    2, 4    2, 5    2, 6    2, 7    3, 6
+     5, 15 in random order, 50^3, 4000               1.136   0.996   1.029   0.994   0.969   1.016
+     5, 15 along a curve, 40^3                       0.800                   0.742   0.792   0.864
+     5, 27, 32^3, 150                                1.576                   1.449           1.511
+     6, 15 in random order, 44^3, 2800               0.769   0.810   0.811   0.746   0.748   0.743
+     6, 15 along a curve, 36^3                       0.614                   0.658   0.665   0.726
+     7, 15 in random order, 40^3, 2100       0.821   0.849   0.873   0.800   0.770   0.792   0.865
+     7, 15 along a curve, 36^3               0.809                           0.857   0.958   1.105
+     8, 15 in random order, 38^3, 1900       0.671   0.756   0.741   0.702   0.708   0.728   0.723
+     8, 15 along a curve, 44^3               1.082           1.147   1.124   1.232   1.281
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
@@ -96,10 +108,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   const Room<B>               room(shared + (threadIdx.x / 32) * Room<B>::bytes(m.entries, m.words), m.entries, m.words);
   const int4                  task  = ((const int4 *)m.task)[t];
   const int                   inode = task.x, begin = task.y, list = task.z, nl = task.w & 255, len = (task.w >> 8 & 255) * B, words = task.w >> 16;
-  const size_t                own       = (size_t)begin * BB;
+  const size_t                own       = (size_t)begin * BB; /* where its rows begin */
   double *const               w         = room.w;
-  const int2 *const           reference = room.word;
-  const unsigned short *const update    = (const unsigned short *)(room.word + nl);
+  const int2 *const           reference = room.word + 1;
+  const unsigned short *const update    = (const unsigned short *)(reference + nl);
   /*
      Of a product this lane has row r and columns c and c + 1; of a second factor it has rows k and 4 + k of
      column r.
@@ -242,14 +254,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
      From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the
      pivots and the multipliers of the rows behind one another, are those of the first lanes.
   */
-  const int upper     = len - nl * B;
-  double    own_found = 0.0; /* the pivot of the row of the lane, without shift */
+  const int    upper     = len - nl * B;
+  const size_t apart     = (size_t)room.word->x * BB; /* where what others read begins */
+  double       own_found = 0.0;                       /* the pivot of the row of the lane, without shift */
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
   int  lost   = B;
   auto column = [&](int q) { return w + (nl + q / B) * STRIDE<B> + q % B; };
   /* of a column of another block, what others wait for, and what is stored at the end */
   auto finish = [&](int q, const double(&v)[B], const double(&u)[B]) {
-    double *const to = val + own + (nl + q / B) * BB + q % B * B, *const keep = column(q);
+    double *const to = val + apart + q / B * BB + q % B * B, *const keep = column(q);
 
     if constexpr (B == 8) {
 #pragma unroll
@@ -304,7 +317,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
 #pragma unroll
     for (int i = 0; i < B; i++)
-      if (i > last) store_relaxed(val + own + nl * BB + place_in_block<B>(B - 1 - i, B - 1 - last), clean(x[i]));
+      if (i > last) store_relaxed(val + apart + place_in_block<B>(B - 1 - i, B - 1 - last), clean(x[i]));
   }
   for (int q = 32 + lane; q < upper; q += 32) {
     double v[B], u[B];
@@ -348,16 +361,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   store_by_triangles<double, B, STRIDE<B>, 32>(m.tiles, inode, *room.place, nl, w, room.inside, f.status);
 }
 
-/* Sentinels in the place of the diagonal block and of those behind it, a warp an inode. */
-__global__ void __launch_bounds__(SYNCILU_BLOCK) bsr_tiles_begin_kernel(SyncILUDeviceInodes q, double *__restrict__ val)
-{
-  const long long i = global_thread() >> 5;
-
-  if (i >= q.pattern.n) return;
-  const size_t bb = q.size * q.size, end = q.pattern.ptr[i + 1] * bb;
-  for (size_t k = q.pattern.diag[i] * bb + threadIdx.x % 32; k < end; k += 32) poison(val[k]);
-}
-
 template <int B>
 size_t bytes_of(int size, int entries, int words)
 {
@@ -375,9 +378,11 @@ cudaError_t launch_tiles(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrLis
   }
   const size_t   bytes = m.warps * Room<B>::bytes(m.entries, m.words);
   const unsigned grid = blocks_for(f.tasks, m.warps), block = 32 * m.warps;
-  constexpr int  BLOCKS = B < 7 ? 5 : 4;
+  /* blocks of a multiprocessor; with eight rows WIDE is that of the last kernel, which needs no other */
+  constexpr int WIDE = B < 8 ? 6 : 4, MANY = B == 6 ? 5 : 4;
 
-  if (m.many) bsr_tiles_kernel<B, 4, BLOCKS><<<grid, block, bytes, stream>>>(f, m);
+  if (B == 5 || (B < 8 && m.wide)) bsr_tiles_kernel<B, 2, WIDE><<<grid, block, bytes, stream>>>(f, m);
+  else if (m.many) bsr_tiles_kernel<B, 4, MANY><<<grid, block, bytes, stream>>>(f, m);
   else bsr_tiles_kernel<B, 2, 4><<<grid, block, bytes, stream>>>(f, m);
   return cudaGetLastError();
 }
@@ -389,15 +394,9 @@ size_t SyncILUKernelFactorBsrTilesBytes(int size, int entries, int words)
   return bytes_of<SYNCILU_INODE_MOST>(size, entries, words);
 }
 
-cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType type, SyncILUDeviceInodes q, void *val, cudaStream_t stream)
-{
-  if (type != SYNCILU_DOUBLE) return cudaErrorNotSupported;
-  LAUNCH(bsr_tiles_begin_kernel, 32ll * q.pattern.n, stream, q, (double *)val);
-}
-
 cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrLists m, cudaStream_t stream)
 {
-  if (type != SYNCILU_DOUBLE || m.inodes.size < SYNCILU_BSR_TILES_LEAST || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0 || f.size ||
+  if (type != SYNCILU_DOUBLE || m.inodes.size < SYNCILU_BSR_TILES_LEAST || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0 || f.size || !m.apart ||
       (!m.tiles.place && !m.rows))
     return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;

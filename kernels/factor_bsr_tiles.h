@@ -17,16 +17,9 @@ extern "C" {
 extern size_t SyncILUKernelFactorBsrTilesBytes(int size, int entries, int words);
 
 /*
-   Before the factorization: NaN sentinels in val where inodes will store what other inodes need. val has as
-   many numbers as the pattern of the rows, in another order.
-*/
-extern cudaError_t SyncILUKernelBsrTilesBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
-
-/*
    Not with relaxation, and not where sizes of rows are wanted. order, throttle and tasks of the factorization
    are those of inodes, which have at least SYNCILU_BSR_TILES_LEAST rows; team and lanes of the lists are not
-   used. The factors go to the tiles of the lists, or, if there are none, to their rows. val of the
-   factorization is room that the kernel needs.
+   used. What others read is stored apart.
 */
 extern cudaError_t SyncILUKernelFactorBsrTiles(SyncILUValueType, SyncILUDeviceFactor, SyncILUDeviceBsrLists, cudaStream_t);
 

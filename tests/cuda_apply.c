@@ -191,8 +191,8 @@ static PetscErrorCode TestMatrix(const char *pattern, const char *options, Petsc
     CHECK(count[WAIT] <= 1, "%s %s: a refactorization waits %d times", pattern, options, count[WAIT]);
 #endif
     /*
-       the factorization by inodes gives W and U' back once the solves have their own, and finds the memory
-       again
+       the factorization by inodes gives W and U', and what inodes have read of each other, back once the solves
+       have their own, and finds the memory again
     */
     CHECK(count[ALLOCATE] <= (strstr(options, "update bsr") ? 2 : 0), "%s %s: a refactorization makes %d allocations", pattern, options, count[ALLOCATE]);
   }

@@ -494,7 +494,8 @@ static PetscErrorCode TestPointsMemory(void)
   } tests[] = {
     {{{40, 8, 8}, 2, PETSC_FALSE, PETSC_FALSE}, 2.6},
     {{{40, 8, 8}, 3, PETSC_FALSE, PETSC_FALSE}, 2.3},
-    {{{32, 8, 8}, 5, PETSC_FALSE, PETSC_FALSE}, 2.3}
+    {{{32, 8, 8}, 5, PETSC_FALSE, PETSC_FALSE}, 2.3},
+    {{{40, 8, 8}, 4, PETSC_TRUE, PETSC_FALSE},  2.8}
   };
   PetscRandom rand;
 
@@ -533,12 +534,73 @@ static PetscErrorCode TestPointsMemory(void)
 }
 
 /*
+   What a factorization takes besides, while it runs. By the stencil nothing, by inverses two blocks a point, from
+   lists the blocks of U and of the diagonal, and W on the pattern too where pivots are compared with whole rows.
+   With few points that would be lost in the room that small pieces of memory share.
+*/
+static PetscErrorCode TestPointsFactoring(void)
+{
+  const Shape shapes[] = {
+    {{64, 16, 8}, 3, PETSC_FALSE, PETSC_FALSE},
+    {{32, 8, 8},  5, PETSC_TRUE,  PETSC_FALSE}
+  };
+  const MatFactorShiftType types[] = {MAT_SHIFT_NONE, MAT_SHIFT_INBLOCKS, MAT_SHIFT_NONZERO};
+  PetscRandom              rand;
+  char                    *text;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscMalloc1(20000, &text));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(shapes); k++) {
+    DM       da;
+    Mat      A;
+    PC       pc;
+    PetscInt n;
+    MatInfo  info;
+    double   matrix;
+
+    PetscCall(Create(PETSC_COMM_SELF, &shapes[k], &da, &A));
+    PetscCall(MatGetSize(A, &n, NULL));
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    matrix = 12.0 * info.nz_used + 4.0 * (double)n;
+    PetscCall(PreconditionerCreate(A, SYNCILU_BACKEND_CUDA, &pc));
+    PetscCall(PCSyncILUSetSolve(pc, SYNCILU_SOLVE_STRUCT));
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+      SyncILUStatistics s;
+      size_t            high;
+      double            takes, most;
+
+      PetscCall(PCFactorSetShiftType(pc, types[t]));
+      for (int time = 0; time < 2; time++) { /* for the first time lists may be made */
+        PetscCall(GenerateValues(A, rand));
+        PetscCall(SyncILUCUDAMemoryHigh(&high));
+        PetscCall(PCSetUp(pc));
+      }
+      PetscCall(SyncILUCUDAMemoryHigh(&high));
+      PetscCall(PCSyncILUGetStatistics(pc, &s));
+      PetscCall(CheckView((PetscObject)pc, PETSC_VIEWER_DEFAULT, text, 20000));
+      takes = ((double)high - (double)s.bytes) / matrix;
+      most  = strstr(text, "updates: by the stencil") ? 0.02 : strstr(text, "by inverses") ? 0.22 : types[t] == MAT_SHIFT_NONZERO ? 1.1 : 0.42;
+      CHECK(takes < most, "%zu, type %zu: a factorization takes %g times the bytes of the matrix:\n%s", k, t, takes, text);
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscFree(text));
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    Types of pivots by turns with one plan: those that are shifted go by lists, which are made when they are
    first asked for. Solutions are the host's, and with the same pivots the same again.
 */
 static PetscErrorCode TestPointsShifts(void)
 {
   const Shape shapes[] = {
+    {{40, 8, 8},  2, PETSC_FALSE, PETSC_FALSE},
+    {{30, 16, 1}, 3, PETSC_TRUE,  PETSC_FALSE},
     {{12, 11, 3}, 4, PETSC_FALSE, PETSC_FALSE},
     {{30, 16, 1}, 5, PETSC_TRUE,  PETSC_FALSE},
     {{30, 16, 1}, 7, PETSC_FALSE, PETSC_FALSE},
@@ -944,6 +1006,7 @@ int main(int argc, char **argv)
       PetscCall(TestWide());
       PetscCall(TestPoints());
       PetscCall(TestPointsMemory());
+      PetscCall(TestPointsFactoring());
       PetscCall(TestPointsShifts());
       PetscCall(TestPointsRange());
       PetscCall(TestPointsBreakdown());

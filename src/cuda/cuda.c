@@ -270,7 +270,7 @@ static PetscErrorCode CompleteStatus(CUDA *d, SyncILUDevicePattern pattern, cons
   const PetscBool      kept = (PetscBool)(plan->crout != NULL);
 
   PetscFunctionBegin;
-  if (d->factor.stored && !f->wrows.val && !d->factor.w.values.a && SyncILUPivotsRelative(p->type)) { /* the rows of W are wanted one by one */
+  if (d->factor.stored && !f->wrows.val && !d->factor.w.values.a && !p->right) { /* the rows of W are wanted one by one */
     PlanCall(PlanKeepCrout(plan, &plan->scratch));
     PlanCall((*d->triangle[PART_L].ops->values)(&d->triangle[PART_L], plan->crout));
   }

@@ -71,7 +71,7 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
 {
   const Plan                *inodes     = plan->inodes;
   const SyncILUDeviceCounts *counts     = &inodes->counts;
-  const double               references = inodes->part[0], updates = 4.0 * ((double)sizes->words - references);
+  const double               references = inodes->part[0], updates = 4.0 * ((double)sizes->words - references - inodes->pattern.n);
   size_t                     bytes;
 
   l->inodes  = (SyncILUDeviceInodes){plan->inode, inodes->pattern};
@@ -80,6 +80,7 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
   l->warps   = SYNCILU_BLOCK_FACTOR / 32;
   l->team    = (!tiles || plan->inode == 3) && level_rows <= SYNCILU_BSR_TEAM_ROWS &&
             (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
+  l->wide  = level_rows > SYNCILU_BSR_TILES_ROWS;
   l->many  = updates > SYNCILU_BSR_FEW * references;
   l->lanes = plan->inode == 2 && !l->team && !l->many && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
   bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
@@ -117,16 +118,22 @@ static PetscErrorCode PlaceTiles(Factorization *f, SyncILUDeviceBsrTiles *tiles)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether it goes by inverses, if not by the stencil, with pivots like the last ones. */
+static PetscBool ByInverses(const Bsr *b)
+{
+  return (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT);
+}
+
 /*
    Where a factorization by inverses, or from lists, writes its rows, if it does: from lists a warp has to
    have a whole inode, and -pc_syncilu_check wants W and U' on the pattern.
 */
-static SyncILUDeviceBsrTiles Tiles(const Factorization *f, PetscBool inverses)
+static SyncILUDeviceBsrTiles Tiles(const Factorization *f)
 {
   const Bsr                  *b    = (const Bsr *)f->data;
   const SyncILUDeviceBsrTiles none = {.place = NULL};
 
-  return f->plan->settings->check || (!inverses && b->lists.team) ? none : b->tiles;
+  return f->plan->settings->check || !(ByInverses(b) || (b->lists.word && b->lists.apart)) ? none : b->tiles;
 }
 
 /* Whether it goes by the stencil, for which there is a plan, with pivots of this type. */
@@ -305,7 +312,7 @@ static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
   SyncILUDevicePattern   p;
   SyncILUDeviceBsrLists *l = &b->lists;
   SyncILUBsrListSizes   *device, sizes;
-  int                   *begin;
+  int                   *begin, *upper = NULL;
   void                  *word, *task;
 
   PetscFunctionBegin;
@@ -313,7 +320,7 @@ static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
   PlanCall(PlanAlloc(plan, &plan->scratch, sizeof(*device), &device));
   PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)n + 1) * sizeof(int), &begin));
   CallCUDA(cudaMemsetAsync(device, 0, sizeof(*device), plan->stream));
-  PlanLaunch(SyncILUKernelBsrLists(p, r->turn, begin, NULL, device, plan->stream));
+  PlanLaunch(SyncILUKernelBsrLists(p, r->turn, NULL, begin, NULL, device, plan->stream));
   PetscCall(DeviceReadBack(plan->stream, &sizes, device, sizeof(sizes)));
   if (!ListRoom(plan, r->order.level_rows, (PetscBool)(TriangleGetStructBlocks(f->L) && TriangleGetStructBlocks(f->U)), &sizes, l) || sizes.words > INT_MAX ||
       sizes.most > SYNCILU_BSR_LIST_WORDS || (double)sizes.words * SYNCILU_BSR_LIST_WORD > PlanBudget(plan))
@@ -321,13 +328,67 @@ static PetscErrorCode ListsCreate(Factorization *f, Bsr *b, PetscBool shifted)
   if (!sizes.beside && !shifted) PlanCall(DiagonalCreate(f, r, p, &b->diagonal));
   if (!b->tiles.place && (b->diagonal.task || !l->team)) PlanCall(PlaceTiles(f, &b->tiles));
   if (b->diagonal.task && !shifted) PetscFunctionReturn(PETSC_SUCCESS);
+  l->apart = !l->team && (b->tiles.place || plan->inode >= SYNCILU_BSR_TILES_LEAST);
+  if (l->apart) {
+    PlanCall(PlanAlloc(plan, &plan->scratch, ((size_t)n + 1) * sizeof(int), &upper));
+    PlanLaunch(SyncILUKernelUpperLengths(p, 1, upper, plan->stream));
+    PlanCall(PlanOffsets(plan, n, upper, NULL));
+  }
   PlanCall(PlanOffsets(plan, n, begin, NULL));
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)sizes.words * SYNCILU_BSR_LIST_WORD, &word));
-  PlanLaunch(SyncILUKernelBsrLists(p, r->turn, begin, word, NULL, plan->stream));
+  PlanLaunch(SyncILUKernelBsrLists(p, r->turn, upper, begin, word, NULL, plan->stream));
   PlanCall(PlanAlloc(plan, &f->memory, (size_t)n * SYNCILU_BSR_LIST_TASK, &task));
   PlanLaunch(SyncILUKernelBsrListTasks(p, r->order.row, begin, task, plan->stream));
   l->word = word;
   l->task = task;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Bytes of what inodes read of each other, where that is stored apart: by inverses two blocks of each, from
+   lists the diagonal blocks and those of U'.
+*/
+static size_t ApartBytes(const Factorization *f, const Bsr *b)
+{
+  const Plan  *plan  = f->plan;
+  const size_t block = (size_t)plan->inode * (size_t)plan->inode * plan->size, n = (size_t)plan->inodes->pattern.n;
+
+  if (ByInverses(b)) return 2 * n * block;
+  return b->lists.word && b->lists.apart ? ((size_t)plan->inodes->part[1] + n) * block : 0;
+}
+
+/* Room for that, filled with NaN sentinels; NULL: none is needed. */
+static PetscErrorCode Apart(Factorization *f, const Bsr *b, void **apart)
+{
+  Plan        *plan  = f->plan;
+  const size_t bytes = ApartBytes(f, b);
+
+  PetscFunctionBegin;
+  *apart = NULL;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, apart));
+  CallCUDA(cudaMemsetAsync(*apart, 0xff, bytes, plan->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Whether pivots of this type are compared with their whole rows, not only with what is `right` of them: then W
+   has to come to the pattern.
+*/
+static PetscBool WantsRows(int type, PetscBool right)
+{
+  return (PetscBool)(SyncILUPivotsRelative(type) && !right);
+}
+
+/* Sees that there is memory for what a factorization takes while it runs. */
+static PetscErrorCode TryMemory(Factorization *f, const Bsr *b)
+{
+  Plan *plan = f->plan;
+  void *apart;
+
+  PetscFunctionBegin;
+  if (!Tiles(f).place || WantsRows(b->type, plan->settings->symmetric)) PlanCall(PlanKeepCrout(plan, &plan->scratch));
+  PlanCall(Apart(f, b, &apart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,11 +400,17 @@ static PetscErrorCode Lists(Factorization *f, Bsr *b, PetscBool shifted)
 {
   Plan                       *plan = f->plan;
   const int                   mark = f->memory.n, before = plan->scratch.n;
-  const SyncILUDeviceBsrTiles tiles = b->tiles;
+  const SyncILUDeviceBsrTiles tiles    = b->tiles;
+  void *const                 diagonal = b->diagonal.task;
 
   PetscFunctionBegin;
   if (plan->inode < 2 || !plan->pattern.n || plan->inodes->counts.longest_row > SYNCILU_BSR_LIST_MOST) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ListsCreate(f, b, shifted));
+  if (!plan->unfit[0]) PetscCall(TryMemory(f, b));
+  if (plan->unfit[0]) {
+    b->lists.word    = NULL;
+    b->diagonal.task = diagonal;
+  }
   b->tried = (PetscBool)(shifted || !b->diagonal.task);
   PetscCall(PlanRelease(plan, &plan->scratch, before));
   if (!b->lists.word && (shifted || !b->diagonal.task)) {
@@ -409,12 +476,9 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
     }
   }
   if (!ByStencil(f, b->type)) {
-    /*
-       unless the solves keep them, each factorization takes them anew: here it is seen that there is memory
-       for them
-    */
-    PlanCall(PlanKeepCrout(plan, &plan->scratch));
     if (plan->settings->relax == 0.0) PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
+    /* the kernel that searches needs W and U': unless the solves keep them, each factorization takes them anew */
+    if (!b->lists.word && !b->diagonal.task) PlanCall(PlanKeepCrout(plan, &plan->scratch));
   }
   if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task || b->grid.task || b->wide.task)) PetscCall(PlanForgetInodeColumns(plan));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -429,6 +493,7 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   SyncILUDeviceFactor   d;
   PetscBool             inverses, grid;
   SyncILUDeviceBsrTiles tiles;
+  void                 *apart;
 
   PetscFunctionBegin;
   b->type = piv->type;
@@ -436,8 +501,8 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   /* for pivots that go another way than what there is a plan for */
   if (piv->relax == 0.0 && !grid && !b->tried && (b->type != SYNCILU_PIVOT_REJECT || !b->diagonal.task))
     PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
-  inverses      = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT && !grid);
-  tiles         = Tiles(f, inverses);
+  inverses      = (PetscBool)(ByInverses(b) && !grid);
+  tiles         = Tiles(f);
   factor->whole = grid ? f->U : NULL;
   rows.filled   = (PetscBool)((grid || inverses || b->lists.word) && piv->relax == 0.0);
   if (grid && b->wide.task) {
@@ -457,38 +522,32 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   f->lanes    = grid || inverses || !rows.filled ? 5 : b->lists.lanes == 8 ? 3 : 5 + b->lists.team;
-  rows.stored = grid;
+  rows.stored = (PetscBool)(grid || (rows.filled && tiles.place && !WantsRows(piv->type, (PetscBool)piv->right)));
   PlanCall(FactorRowsBegin(f, &rows, values, piv, status, &d, factor));
+  factor->stored = (PetscBool)(grid || (rows.filled && tiles.place));
+  if (factor->stored) factor->u.values.a = NULL;
+  if (rows.stored) factor->w.values.a = NULL;
+  if (rows.filled && !grid) PlanCall(Apart(f, b, &apart));
   if (grid) {
     PlanLaunch(SyncILUKernelFactorBsrGrid(plan->type, d, b->grid, plan->stream));
-    factor->stored     = PETSC_TRUE;
-    factor->w.values.a = factor->u.values.a = NULL;
   } else if (rows.filled && inverses) {
     SyncILUDeviceBsrDiagonal m = b->diagonal;
 
-    m.tiles = tiles;
-    PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->pattern.n * (size_t)plan->inode * plan->size, &m.inverse));
-    PlanLaunch(SyncILUKernelBsrDiagonalBegin(plan->type, m, d.val, plan->stream));
+    m.tiles   = tiles;
+    m.inverse = apart;
+    m.inner   = (char *)apart + ApartBytes(f, b) / 2;
     PlanLaunch(SyncILUKernelFactorBsrDiagonal(plan->type, d, m, plan->stream));
-    factor->stored = (PetscBool)(m.tiles.place != NULL);
-    if (factor->stored) factor->w.values.a = factor->u.values.a = NULL;
   } else if (rows.filled) {
     SyncILUDeviceBsrLists lists = b->lists;
 
-    lists.tiles = tiles;
-    if (!lists.team && !d.size && plan->type == SYNCILU_DOUBLE && plan->inode >= SYNCILU_BSR_TILES_LEAST) {
-      if (!tiles.place) { /* what inodes need of each other is not what the solves need */
-        lists.rows = d.val;
-        PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)plan->nnz * plan->size, &d.val));
-      }
-      PlanLaunch(SyncILUKernelBsrTilesBegin(plan->type, lists.inodes, d.val, plan->stream));
+    if (lists.apart) {
+      lists.tiles = tiles;
+      lists.rows  = rows.stored ? NULL : d.val;
+      d.val       = apart;
+    } else PlanLaunch(SyncILUKernelBsrListBegin(plan->type, lists.inodes, d.val, plan->stream));
+    if (lists.apart && !d.size && plan->type == SYNCILU_DOUBLE && plan->inode >= SYNCILU_BSR_TILES_LEAST)
       PlanLaunch(SyncILUKernelFactorBsrTiles(plan->type, d, lists, plan->stream));
-    } else {
-      PlanLaunch(SyncILUKernelBsrListBegin(plan->type, lists.inodes, d.val, plan->stream));
-      PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, lists, plan->stream));
-    }
-    factor->stored = (PetscBool)(lists.tiles.place != NULL);
-    if (factor->stored && !d.size) factor->w.values.a = factor->u.values.a = NULL; /* W is there alone */
+    else PlanLaunch(SyncILUKernelFactorBsrList(plan->type, d, lists, plan->stream));
   } else {
     SyncILUDeviceBsrFactor m = b->m;
 
@@ -503,7 +562,7 @@ static PetscErrorCode View_Bsr(const Factorization *f, PetscViewer viewer)
 {
   const Bsr      *b        = (const Bsr *)f->data;
   const PetscBool grid     = ByStencil(f, b->type);
-  const PetscBool inverses = (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT);
+  const PetscBool inverses = ByInverses(b);
   const PetscBool searches = (PetscBool)(f->plan->settings->relax != 0.0 || (!grid && !inverses && !b->lists.word));
 
   PetscFunctionBegin;
@@ -512,7 +571,7 @@ static PetscErrorCode View_Bsr(const Factorization *f, PetscViewer viewer)
                                    : grid     ? (b->wide.task ? "by the stencil, a lane a row" : "by the stencil")
                                    : inverses ? "of diagonal blocks, by inverses"
                                               : "from lists",
-                                   !searches && (grid || Tiles(f, inverses).place) ? ", into the tiles of the solves" : ""));
+                                   !searches && (grid || Tiles(f).place) ? ", into the tiles of the solves" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
