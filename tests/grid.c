@@ -533,6 +533,7 @@ static PetscErrorCode TestPointsMemory(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if defined(SYNCILU_HAVE_CUDA)
 /*
    What a factorization takes besides, while it runs. By the stencil nothing, by inverses two blocks a point, from
    lists the blocks of U and of the diagonal, and W on the pattern too where pivots are compared with whole rows.
@@ -591,6 +592,7 @@ static PetscErrorCode TestPointsFactoring(void)
   PetscCall(PetscRandomDestroy(&rand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#endif
 
 /*
    Types of pivots by turns with one plan: those that are shifted go by lists, which are made when they are
@@ -1006,7 +1008,9 @@ int main(int argc, char **argv)
       PetscCall(TestWide());
       PetscCall(TestPoints());
       PetscCall(TestPointsMemory());
+#if defined(SYNCILU_HAVE_CUDA)
       PetscCall(TestPointsFactoring());
+#endif
       PetscCall(TestPointsShifts());
       PetscCall(TestPointsRange());
       PetscCall(TestPointsBreakdown());
