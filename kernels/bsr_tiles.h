@@ -14,7 +14,10 @@ typedef struct {
   unsigned long long entry;  /* four bits for each point: its entry in storage */
 } SyncILUBsrTilesPart;
 
-/* Where W and U' go in place of the pattern of the rows. What others need of them is stored apart, unless they read it here. */
+/*
+   Where W and U' go in place of the pattern of the rows. What other inodes need of them is stored apart,
+   unless they read it here.
+*/
 typedef struct {
   const SyncILUStructBlocksPlace *place;        /* of each inode; NULL: the solves have another storage */
   int                             lines, steps; /* of a tile */

@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
      U'_kk, which is needed later, and of which a part may be missing still: that is looked at then. What the cache has
      of it may be older than memory, but no number that has been published changes.
   */
-#pragma unroll 1
+#pragma unroll 1  /* as below */
     for (int e = lane; e < refs * BB; e += H) {
       const int in = e % BB;
 
@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
     while (!is_set(*u)) *u = load_relaxed(inner + (size_t)room.reference[e / BB].inode * BB + in);
   }
   __syncwarp();  /* U'_kk is there for all lanes */
-#pragma unroll 1 /* few turns: unrolled they take 1.03 times as long with 3 and 5 rows */
+#pragma unroll 1 /* there are few turns: unrolled, the kernel takes 1.03 times as long with 3 and 5 rows */
   for (int q = lane; q < nl * B; q += H) {
     V *const       to = w + q / B * STRIDE + q % B * B;
     const V *const u  = room.inner + q / B * STRIDE;

@@ -23,8 +23,8 @@ extern "C" {
 
 /*
    What is known of each task and of its reference inodes in the order of the tasks. inverse and inner have a
-   block of each inode, row by row. They are filled with NaN sentinels before, and receive what others wait for:
-   the inverse of its diagonal block, and what that has of U'.
+   block of each inode, row by row. They are filled with NaN sentinels before, and receive what other inodes
+   wait for: the inverse of the inode's diagonal block, and the numbers of U' in that block.
 */
 typedef struct {
   SyncILUDeviceInodes   inodes; /* columns are not asked for */

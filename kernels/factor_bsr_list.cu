@@ -59,9 +59,9 @@ struct Share {
    random order 0.280 and 0.239; 13 points, 8 unknowns, 36^3 1.52 and 1.40; 13 points of a star, 2 unknowns,
    94^3, 8 lanes an inode 1.69 and 1.57. With five unknowns and more a step has two updates, which on an H200
    takes 0.76 to 0.98 of the time of one (27 points, 6 unknowns, 36^3 2.69 and 2.03; 8 unknowns, 52^3 7.14 and
-   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07. What
-   stands apart takes registers, and with eight blocks some of them spill: 27 points with 4 unknowns, 32^3, take
-   1.19 ms with eight and 0.81 with seven.
+   6.32); then with 6 unknowns five blocks instead of four take 0.93 and 1.03 (60^3, 36^3), with 8 1.07. With
+   APART a thread needs more registers, and with eight blocks some of them spill: 27 points with 4 unknowns,
+   32^3, take 1.19 ms with eight and 0.81 with seven.
 */
 template <int B, int H, bool TEAM, bool APART>
 struct Shape {
@@ -106,7 +106,10 @@ struct Step {
   V    u[MORE][Share<B>::NUMBERS], inside[2];
 };
 
-/* H lanes have an inode, 32, or with two rows 8, whose inodes do everything together; or with TEAM several warps. */
+/*
+   H lanes have an inode, 32, or with two rows 8, whose inodes do everything together; or with TEAM several
+   warps. With APART others read U' apart from the rows.
+*/
 template <typename V, int B, int H, bool TEAM, int MORE, bool APART>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM, APART>::BLOCKS) bsr_list_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
@@ -353,10 +356,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM, APART>
      warps.
   */
   const int upper     = len - nl * B;
-  V *const  rows      = APART ? (V *)m.rows : val;                                                      /* the pattern; NULL: nothing goes there */
-  V *const  others    = val + (on ? (size_t)room.word->x * (B * B) : 0) + (APART ? 0 : (size_t)nl * B); /* where others read U' */
-  const int width     = APART ? upper : len;                                                            /* from row to row of that */
-  V         own_found = V(0);                                                                           /* the pivot of the row of the lane, without shift */
+  V         own_found = V(0); /* the pivot of the row of the lane, without shift */
+  /* the pattern of the rows; NULL: nothing goes there */
+  V *const rows = APART ? (V *)m.rows : val;
+  /* where others read U', and how far its rows are from each other there */
+  V *const  others = val + (on ? (size_t)room.word->x * (B * B) : 0) + (APART ? 0 : (size_t)nl * B);
+  const int width  = APART ? upper : len;
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
   int  lost   = B;
   auto place  = [&](int i, int q) { return (nl + q / B) * STRIDE + i * B + q % B; };

@@ -19,26 +19,28 @@ extern "C" {
 #define SYNCILU_BSR_LIST_WORDS 32767
 
 /*
-   Which blocks meet. The list of inode i is words begin[i] to begin[i + 1] - 1. The first one says where its
-   blocks begin in what others read. Then come its reference inodes, in the order in which it takes them: where
-   the blocks of each begin, and in bytes how many are before its diagonal block and how many there are, which
-   entry of the inode names it, and how many updates it has. Then come the updates of all of them, of two
-   bytes: 256 times the entry of U' of the reference inode, plus the entry of the inode.
+   Which blocks meet. The list of inode i is words begin[i] to begin[i + 1] - 1. The first word says where
+   the blocks of inode i begin in what others read. Then come its reference inodes, in the order in which it
+   takes them: where the blocks of each begin, and in bytes how many are before its diagonal block and how
+   many there are, which entry of the inode names it, and how many updates it has. Then come the updates of
+   all of them, of two bytes: 256 times the entry of U' of the reference inode, plus the entry of the inode.
 
-   What others read is U' on the pattern of the rows, or, apart from the rows, the diagonal blocks and those of
-   U' alone, inode after inode.
+   Others read U' on the pattern of the rows, or apart from the rows. Apart stand the diagonal blocks and
+   those of U' alone, inode after inode.
 */
 typedef struct {
-  SyncILUDeviceInodes   inodes; /* columns are not asked for */
-  const void           *word, *task;
-  int                   entries, words; /* of an inode at most */
-  int                   warps, team;    /* of a block; logarithm of those of an inode */
-  int                   lanes;          /* of an inode: 32, or of two rows 8 */
-  int                   many;           /* updates by each reference inode: more than SYNCILU_BSR_FEW in the mean */
-  int                   apart;          /* whether what others read is apart from the rows: never with a team, else always with 5 rows or more */
-  int                   wide;           /* levels have more than SYNCILU_BSR_TILES_ROWS inodes in the mean */
-  SyncILUDeviceBsrTiles tiles;          /* with `apart` alone */
-  void                 *rows;           /* with `apart`, on the pattern of the rows: W and U', or W beside tiles; NULL: neither */
+  SyncILUDeviceInodes inodes; /* columns are not asked for */
+  const void         *word, *task;
+  int                 entries, words; /* of an inode at most */
+  int                 warps, team;    /* of a block; logarithm of those of an inode */
+  int                 lanes;          /* of an inode: 32, or of two rows 8 */
+  int                 many;           /* updates by each reference inode: more than SYNCILU_BSR_FEW in the mean */
+  /* whether others read apart from the rows: never with a team, else always with five rows or more */
+  int                   apart;
+  int                   wide;  /* levels have more than SYNCILU_BSR_TILES_ROWS inodes in the mean */
+  SyncILUDeviceBsrTiles tiles; /* with `apart` alone */
+  /* with `apart`, the pattern of the rows: for W and U', or, beside tiles, for W; NULL: for neither */
+  void *rows;
 } SyncILUDeviceBsrLists;
 
 /*
@@ -68,8 +70,8 @@ extern cudaError_t SyncILUKernelBsrLists(SyncILUDevicePattern, const unsigned ch
 extern cudaError_t SyncILUKernelBsrListTasks(SyncILUDevicePattern, const int *order, const int *begin, void *task, cudaStream_t);
 
 /*
-   Before a factorization that stores nothing apart: NaN sentinels where U' will be on the pattern of the rows,
-   since the kernel waits for nothing else.
+   Before a factorization without `apart`: NaN sentinels where U' will be on the pattern of the rows, since
+   the kernel waits for nothing else.
 */
 extern cudaError_t SyncILUKernelBsrListBegin(SyncILUValueType, SyncILUDeviceInodes, void *val, cudaStream_t);
 

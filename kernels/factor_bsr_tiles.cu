@@ -78,11 +78,12 @@ struct Step {
 };
 
 /*
-   A step has two or four updates. BLOCKS, the least number of blocks of a multiprocessor, bounds the registers
-   of a thread. With five rows, and with six or seven where levels are wide, more warps are worth more than
-   registers: two updates and 6 blocks. Else there are four updates with 4 blocks (5 with six rows) where
-   reference inodes make many, and two where they make few: a star of 13 points with 8 unknowns, 36^3, takes
-   0.629 ms so, and 0.706 with 80 registers. ms on an H200 with MORE, BLOCKS:
+   A step has MORE updates, two or four. BLOCKS, the least number of blocks of a multiprocessor, bounds the
+   registers of a thread. With five rows, and with six or seven where levels are wide, more warps are worth
+   more than registers: a step has two updates, and there are 6 blocks. Else a step has four updates, with 4
+   blocks (5 with six rows), where reference inodes make many; and two updates, with 4 blocks, where they make
+   few: a star of 13 points with 8 unknowns, 36^3, takes 0.629 ms so, and 0.706 with 80 registers. ms on an
+   H200 with MORE, BLOCKS:
 
      unknowns, points, inodes a level         4, 4    4, 5    2, 4    2, 5    2, 6    2, 7    3, 6
      5, 15 in random order, 50^3, 4000               1.136   0.996   1.029   0.994   0.969   1.016
@@ -378,7 +379,7 @@ cudaError_t launch_tiles(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrLis
   }
   const size_t   bytes = m.warps * Room<B>::bytes(m.entries, m.words);
   const unsigned grid = blocks_for(f.tasks, m.warps), block = 32 * m.warps;
-  /* blocks of a multiprocessor; with eight rows WIDE is that of the last kernel, which needs no other */
+  /* blocks of a multiprocessor; with eight rows WIDE is not used, and names a kernel that there is anyway */
   constexpr int WIDE = B < 8 ? 6 : 4, MANY = B == 6 ? 5 : 4;
 
   if (B == 5 || (B < 8 && m.wide)) bsr_tiles_kernel<B, 2, WIDE><<<grid, block, bytes, stream>>>(f, m);

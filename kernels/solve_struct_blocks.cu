@@ -34,12 +34,6 @@ using namespace syncilu;
 namespace
 {
 
-/* Whether it is the second of two solves, to which the x of the first one comes. */
-__host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
-{
-  return !s.ldb;
-}
-
 /* Steps of coefficients in shared memory; warps that fetch; entries of the step before. */
 constexpr int MOST_STAGES = 16, SHARED_STAGES = 6, LEAST_STAGES = 2, FETCHERS = 6, NEAR = 3;
 
@@ -269,7 +263,8 @@ template <int D, int LG>
 struct Unknown {
   bool mine;
   int  t, line, i, v, w, row, cell; /* row: the first one of the line; -1 where there is none */
-  int  first, second;               /* where row i of a block's first column stands, and how far behind that the one of the second column */
+  int  first;                       /* where row i of the first column of a block stands */
+  int  second;                      /* how far behind that row i of the second column stands */
 
   __device__ __forceinline__ Unknown(const Place &o, int thread)
   {
@@ -288,7 +283,7 @@ struct Unknown {
     row  = line_row(g, v, w);
     cell = o.cell(o.m.down ? width - 1 - a : a, o.m.down ? height - 1 - b : b);
   }
-  /* How far behind `first` the same row of column n stands. The compiler knows n. */
+  /* How far behind `first` row i of column n stands. The compiler knows n. */
   __device__ __forceinline__ int column(int n) const
   {
     constexpr int BESIDE = SyncILUStructBlocksBeside(D);

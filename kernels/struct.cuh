@@ -119,6 +119,12 @@ __device__ __forceinline__ StructLane struct_lane(const SyncILUDeviceStruct &m)
   return l;
 }
 
+/* Whether it is the second of two solves, to which the x of the first one comes. */
+__host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
+{
+  return !s.ldb;
+}
+
 } // namespace syncilu
 
 #endif

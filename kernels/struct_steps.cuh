@@ -22,11 +22,11 @@ constexpr int PLAIN = 0, SCALED = 1, PIVOTS = 2, SPLIT = 3;
 
 constexpr int STEPS = SYNCILU_STRUCT_REACH;
 
-/* Whether it is the second of two solves, to which the x of the first one comes. */
+/* The same of a solve for WHAT. */
 template <int WHAT>
 __host__ __device__ __forceinline__ bool is_second(const SyncILUDeviceSolve &s)
 {
-  return WHAT == SPLIT || (WHAT != PIVOTS && !s.ldb);
+  return WHAT == SPLIT || (WHAT != PIVOTS && is_second(s));
 }
 
 /* Whether it is the first of two solves. */

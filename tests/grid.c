@@ -535,9 +535,10 @@ static PetscErrorCode TestPointsMemory(void)
 
 #if defined(SYNCILU_HAVE_CUDA)
 /*
-   What a factorization takes besides, while it runs. By the stencil nothing, by inverses two blocks a point, from
-   lists the blocks of U and of the diagonal, and W on the pattern too where pivots are compared with whole rows.
-   With few points that would be lost in the room that small pieces of memory share.
+   The memory that a factorization takes besides, while it runs: by the stencil none; by inverses two blocks
+   a point; from lists the blocks of U and of the diagonal, and W on the pattern too where pivots are
+   compared with whole rows. There are so many points that none of that is in the room that small pieces of
+   memory share.
 */
 static PetscErrorCode TestPointsFactoring(void)
 {

@@ -357,7 +357,7 @@ static size_t ApartBytes(const Factorization *f, const Bsr *b)
   return b->lists.word && b->lists.apart ? ((size_t)plan->inodes->part[1] + n) * block : 0;
 }
 
-/* Room for that, filled with NaN sentinels; NULL: none is needed. */
+/* Room for so many bytes, filled with NaN sentinels; NULL: none is needed. */
 static PetscErrorCode Apart(Factorization *f, const Bsr *b, void **apart)
 {
   Plan        *plan  = f->plan;
@@ -372,8 +372,8 @@ static PetscErrorCode Apart(Factorization *f, const Bsr *b, void **apart)
 }
 
 /*
-   Whether pivots of this type are compared with their whole rows, not only with what is `right` of them: then W
-   has to come to the pattern.
+   Whether pivots of this type are compared with their whole rows, and not only with what is `right` of them.
+   Then W has to come to the pattern.
 */
 static PetscBool WantsRows(int type, PetscBool right)
 {
@@ -477,7 +477,10 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
   }
   if (!ByStencil(f, b->type)) {
     if (plan->settings->relax == 0.0) PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
-    /* the kernel that searches needs W and U': unless the solves keep them, each factorization takes them anew */
+    /*
+       the kernel that searches needs room for W and U': unless the solves keep them, each factorization
+       takes it anew, and here it is seen that there is memory for it
+    */
     if (!b->lists.word && !b->diagonal.task) PlanCall(PlanKeepCrout(plan, &plan->scratch));
   }
   if (TriangleGetStructBlocks(f->L) && (b->lists.word || b->diagonal.task || b->grid.task || b->wide.task)) PetscCall(PlanForgetInodeColumns(plan));
