@@ -35,13 +35,15 @@ namespace
 
 constexpr int POINTS = SYNCILU_STRUCT_MOST;
 
-/* What a task begins with. */
-struct alignas(16) Task {
+/*
+   What a task begins with. Memory has it in pieces of eight bytes, of which each lane loads one, in one request:
+   where the reference inodes stand in the tiles, one a piece, in their order, then these three.
+*/
+struct Task {
   int                      inode, begin;
   SyncILUStructBlocksPlace place;
   int                      ancestor; /* see wait_for_ancestor(); -1: none */
 };
-static_assert(sizeof(Task) == SYNCILU_BSR_GRID_TASK, "what the plan has room for");
 
 typedef SyncILUBsrGridUpdates Updates;
 static_assert(sizeof(Updates) == 32, "two lanes copy it");
@@ -199,22 +201,28 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
   }
 }
 
-/*
-   Looks whether the lane's reference inode has stored its blocks of U. Returns where that inode stands in the
-   tiles. Only an inode that has to wait looks at its ancestor.
-*/
-template <int B>
-__device__ __forceinline__ SyncILUStructBlocksPlace first_look(const double *pivot, int ancestor, const SyncILUStructBlocksPlace *place, const double *flag,
-                                                               bool &waits)
+/* The task of ticket t; and, for a lane with a reference inode, where that one stands in the tiles. */
+__device__ __forceinline__ Task load_task(const SyncILUDeviceBsrGrid &m, Ticket t, SyncILUStructBlocksPlace &reference)
 {
-  int2 there = {0, 0};
+  const int lane = threadIdx.x % 32, first = m.points[0];
+  int2      piece = {0, 0};
 
-  if (waits) {
-    there = *(const int2 *)place; /* both numbers in one piece */
-    waits = !is_set(load_acquire(flag));
-  }
+  if (lane < first + SYNCILU_BSR_GRID_HEAD) piece = ((const int2 *)m.task)[((size_t)t << m.pieces) + lane];
+  reference = {(unsigned)piece.x, (unsigned)piece.y};
+  return {
+    __shfl_sync(FULL, piece.x, first),
+    __shfl_sync(FULL, piece.y, first),
+    {(unsigned)__shfl_sync(FULL, piece.x, first + 1), (unsigned)__shfl_sync(FULL, piece.y, first + 1)},
+    __shfl_sync(FULL, piece.x, first + 2)
+  };
+}
+
+/* Looks whether the lane's reference inode has stored its blocks of U. Only an inode that has to wait looks at its ancestor. */
+template <int B>
+__device__ __forceinline__ void first_look(const double *pivot, int ancestor, const double *flag, bool &waits)
+{
+  if (waits) waits = !is_set(load_acquire(flag));
   if (__any_sync(FULL, waits)) wait_for_ancestor(pivot + (size_t)ancestor * B, ancestor >= 0);
-  return {(unsigned)there.x, (unsigned)there.y};
 }
 
 /*
@@ -270,12 +278,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   if (lane < 2 * POINTS) usual = ((const int4 *)m.table->updates)[lane];
   const Ticket t = take_ticket(f.ticket);
   if (t >= (Ticket)f.tasks) return;
-  const Room<B>  room(shared + (threadIdx.x / 32) * Room<B>::bytes(m.entries), m.entries);
-  const Task     task  = ((const Task *)m.task)[t];
-  const unsigned lower = task.place.points & ((1u << POINTS) - 1);
-  const unsigned all   = lower | 1u << POINTS | task.place.points >> SyncILUStencilBit(1, 0) << (POINTS + 1); /* its entries, by number */
-  const int      inode = task.inode, nl = __popc(lower), len = __popc(all) * B;
-  double *const  w = room.w;
+  const Room<B>            room(shared + (threadIdx.x / 32) * Room<B>::bytes(m.entries), m.entries);
+  SyncILUStructBlocksPlace place;
+  const Task               task  = load_task(m, t, place);
+  const unsigned           lower = task.place.points & ((1u << POINTS) - 1);
+  const unsigned           all   = lower | 1u << POINTS | task.place.points >> SyncILUStencilBit(1, 0) << (POINTS + 1); /* its entries, by number */
+  const int                inode = task.inode, nl = __popc(lower), len = __popc(all) * B;
+  double *const            w = room.w;
 
   copy_rows<B, true>(f.values, (size_t)task.begin * (B * B), len, w);
   commit_copies();
@@ -284,8 +293,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
   const int           references = __popc(there), reference = inode + (has ? offset : 0);
   const double *const flag  = pivot + (size_t)reference * B;
   bool                waits = has;
-  const auto          place = first_look<B>(pivot, task.ancestor, m.tiles.place + reference, flag, waits);
 
+  first_look<B>(pivot, task.ancestor, flag, waits);
   if (has) room.upper[__popc(there & ((1u << lane) - 1))] = part_place<B>(m.tiles, place, 1);
   if (task.place.points == m.all) {
     if (lane < 2 * POINTS) ((int4 *)room.updates)[lane] = usual;
@@ -435,9 +444,14 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
    block, which stays in registers. MANY products are asked for at once.
 
    A block of U is loaded once, a level after it was stored. The second-level cache takes in more than it
-   holds meanwhile, so it is to keep blocks of U (cache.cuh). 7 points with 8 unknowns, ms on an H200:
+   holds meanwhile, so it is to keep blocks of U (cache.cuh); how many it can, SYNCILU_BSR_GRID_SLAB says. The
+   kernel asks nearly as much of that cache as it can do, so that each request counts. 7 points with 8 unknowns,
+   ms on an H200:
 
                                                                   128^3   160^3
+     with slabs                                                    4.92    9.40
+     a task comes in one request, with the places of others        4.93    9.62
+     all pivots are released in one request                        4.97    9.73
      columns side by side (SyncILUStructBlocksBeside()), U kept    5.03    9.81
      columns side by side                                          5.29   10.1
      one column after the other                                    5.5    10.6
@@ -448,7 +462,6 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
      copy_bulk() brings the rows                                   5.19    5.03
      copies of rows go past the first-level cache                  5.6     5.34
      shared memory has more, and the first-level cache less        5.8     5.34
-     inodes are taken in slabs of 64 planes                        5.34    5.34
      40 warps a multiprocessor, of 48 registers a thread           6.1     5.34
      a warp takes its next ticket while it works on an inode       6.7     5.5
      and has the rows of the next inode copied meanwhile           7.0     5.5
@@ -467,11 +480,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
 
   const Ticket t = take_ticket(f.ticket);
   if (t >= (Ticket)f.tasks) return;
-  const Room<B>       room(shared + (threadIdx.x / 32) * Room<B>::bytes(m.entries), m.entries);
-  const Task          task  = ((const Task *)m.task)[t];
-  const unsigned      lower = task.place.points & ((1u << POINTS) - 1);
-  const int           nl = __popc(lower), blocks = __popc(task.place.points) + 1;
-  const double *const pivot = (const double *)f.pivot;
+  const Room<B>            room(shared + (threadIdx.x / 32) * Room<B>::bytes(m.entries), m.entries);
+  SyncILUStructBlocksPlace place;
+  const Task               task  = load_task(m, t, place);
+  const unsigned           lower = task.place.points & ((1u << POINTS) - 1);
+  const int                nl = __popc(lower), blocks = __popc(task.place.points) + 1;
+  const double *const      pivot = (const double *)f.pivot;
 
   copy_rows<B, true>(f.values, (size_t)task.begin * (B * B), blocks * B, room.w);
   commit_copies();
@@ -481,7 +495,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
   bool                     has = entry >= 0 && lower >> own_point & 1, waits = has;
   const int                reference = task.inode + (has ? offset : 0);
   const double *const      flag      = pivot + (size_t)reference * B;
-  const PartPlace          at        = part_place<B>(m.tiles, first_look<B>(pivot, task.ancestor, m.tiles.place + reference, flag, waits), 1);
+  const PartPlace          at        = part_place<B>(m.tiles, place, 1);
   const unsigned long long from      = at.begin * B + (unsigned long long)entry * m.tiles.lines * (B * B);
 
   has                       = has && at.mask >> (m.tiles.part[1].at >> 4 * entry & 15) & 1;
@@ -534,16 +548,32 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
   finish<B, true>(f, m, task, nl, blocks, room, x);
 }
 
-__global__ void __launch_bounds__(SYNCILU_BLOCK) tasks_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ order, int throttle,
-                                                              const SyncILUStructBlocksPlace *__restrict__ place, Task *__restrict__ task)
+/* A thread fills a piece of a task. */
+__global__ void __launch_bounds__(SYNCILU_BLOCK)
+  tasks_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ order, int throttle, SyncILUDeviceBsrGrid m, int2 *__restrict__ task)
+{
+  const long long t = global_thread() >> m.pieces, before = t - throttle;
+  const int       piece = (int)(global_thread() & ((1 << m.pieces) - 1)), head = piece - m.points[0];
+
+  if (t >= n) return;
+  auto      inode = [&](long long at) { return order ? order[at] : (int)at; };
+  const int i     = inode(t);
+  auto      place = [&](int k) -> int2 { return {(int)m.tiles.place[k].number, (int)m.tiles.place[k].points}; };
+  int2      x     = {0, 0};
+
+  if (head < 0) {
+    if (m.tiles.place[i].points >> m.reference.point[piece] & 1) x = place(i + m.reference.offset[piece]);
+  } else if (head == 0) x = {i, ptr[i]};
+  else if (head == 1) x = place(i);
+  else x = {throttle <= 0 || before < 0 ? -1 : inode(before), 0};
+  task[(t << m.pieces) + piece] = x;
+}
+
+__global__ void __launch_bounds__(SYNCILU_BLOCK) slabs_kernel(int n, const int *__restrict__ order, int rows, int *__restrict__ slab)
 {
   const long long t = global_thread();
 
-  if (t >= n) return;
-  const int  i = order ? order[t] : (int)t, before = (int)t - throttle;
-  const Task x = {i, ptr[i], place[i], throttle <= 0 || before < 0 ? -1 : order ? order[before] : before};
-
-  task[t] = x;
+  if (t < n) slab[t] = order[t] / rows;
 }
 
 template <int B>
@@ -584,7 +614,12 @@ size_t SyncILUKernelFactorBsrGridBytes(int size, int entries)
 
 cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid m, void *task, cudaStream_t stream)
 {
-  LAUNCH(tasks_kernel, n, stream, n, ptr, order, throttle, m.tiles.place, (Task *)task);
+  LAUNCH(tasks_kernel, (long long)n << m.pieces, stream, n, ptr, order, throttle, m, (int2 *)task);
+}
+
+cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int rows, int *slab, cudaStream_t stream)
+{
+  LAUNCH(slabs_kernel, n, stream, n, order, rows, slab);
 }
 
 cudaError_t SyncILUKernelFactorBsrGrid(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m, cudaStream_t stream)

@@ -14,8 +14,9 @@ extern "C" {
 /* Least rows of an inode: with fewer most lanes have nothing to do, and the kernel of factor_bsr_list.h is faster. */
 #define SYNCILU_BSR_GRID_LEAST 4
 
-/* Bytes of what there is for each task. */
-#define SYNCILU_BSR_GRID_TASK 32
+/* Pieces of a task beside those of its reference inodes, and bytes of one. */
+#define SYNCILU_BSR_GRID_HEAD  3
+#define SYNCILU_BSR_GRID_PIECE 8
 
 /*
    The entries of an inode are numbered by stencil here: those of L by their points, then the diagonal, which
@@ -49,6 +50,7 @@ typedef struct {
   int                        points[2];     /* of the stencil in L and in U */
   unsigned                   all;           /* of SyncILUStructBlocksPlace, of an inode that has all of them */
   const void                *task;
+  int                        pieces; /* logarithm of the pieces from a task to the next one */
   SyncILUDeviceBsrTiles      tiles;
   SyncILUBsrGridReferences   reference;
   const SyncILUBsrGridTable *table;
@@ -65,6 +67,9 @@ extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
    of the factorization.
 */
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
+
+/* The slab of each inode of an order, where slabs have so many inodes with successive numbers. */
+extern cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int rows, int *slab, cudaStream_t);
 
 /*
    With whole blocks, and not with relaxation. Tiny pivots must be rejected: with shifted ones large numbers

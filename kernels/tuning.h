@@ -254,6 +254,23 @@
 #endif
 
 /*
+   Bytes of the blocks of U of a level in the mean up to which the second-level cache keeps them until the next
+   level reads them (bsr_grid_diagonal_kernel). With more, inodes are taken in slabs of the grid. 7 points with 8
+   unknowns on an H200, MB of a level and ms:
+
+     planes of a slab    all          80          64          54          40          27
+     160^3            13.2, 9.62  7.9, 9.40               5.6, 9.43   4.3, 9.73   3.0, 10.9
+     128^3             8.4, 4.93              4.9, 4.92               3.4, 5.26 (43)
+
+   7 points with 5 to 7 unknowns, 160^3, in slabs of 80 planes: 0.99 to 1.00 of the time. Where other blocks have
+   updates too there is no rule to it: 27 points with 4 unknowns, 128^3, in slabs of 43 planes 0.97 of the time,
+   with 8, 83^3, 42 planes 0.98, with 5, 102^3, 42 planes 1.01, star of 13 with 6 and 7, 128^3, 64 planes 1.00.
+*/
+#if !defined(SYNCILU_BSR_GRID_SLAB) /* tests have less */
+  #define SYNCILU_BSR_GRID_SLAB 10e6
+#endif
+
+/*
    Warps of a level in the mean from which on each unknown has a lane (factor_bsr_wide.cu); and the same where
    only diagonal blocks have updates, for which the other kernels need less. On an H200, with that kernel and
    without, in ms: 27 points with 2 unknowns, 100^3, 90 warps a level, 3.8 and 3.7; star of 13 with 2, 100^3,

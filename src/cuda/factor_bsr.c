@@ -22,6 +22,7 @@
 #include "../../kernels/factor_bsr_list.h"
 #include "../../kernels/factor_bsr_tiles.h"
 #include "../../kernels/factor_bsr_wide.h"
+#include "../../kernels/order.h"
 
 typedef struct {
   FactorRows               rows;
@@ -124,6 +125,12 @@ static PetscBool ByInverses(const Bsr *b)
   return (PetscBool)(b->diagonal.task && b->type == SYNCILU_PIVOT_REJECT);
 }
 
+/* Whether there are lists for which what inodes read of each other is stored apart. */
+static PetscBool ApartLists(const Bsr *b)
+{
+  return (PetscBool)(b->lists.word && b->lists.apart);
+}
+
 /*
    Where a factorization by inverses, or from lists, writes its rows, if it does: from lists a warp has to
    have a whole inode, and -pc_syncilu_check wants W and U' on the pattern.
@@ -133,7 +140,7 @@ static SyncILUDeviceBsrTiles Tiles(const Factorization *f)
   const Bsr                  *b    = (const Bsr *)f->data;
   const SyncILUDeviceBsrTiles none = {.place = NULL};
 
-  return f->plan->settings->check || !(ByInverses(b) || (b->lists.word && b->lists.apart)) ? none : b->tiles;
+  return f->plan->settings->check || !(ByInverses(b) || ApartLists(b)) ? none : b->tiles;
 }
 
 /* Whether it goes by the stencil, for which there is a plan, with pivots of this type. */
@@ -170,6 +177,32 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
+   Takes inodes in slabs across the slowest axis of their grid, where a level has more blocks of U than the
+   cache keeps until the next one reads them: of an inode they have so many bytes. A slab has its inodes by
+   level. Reference inodes have lower numbers, and so are in the same slab or in an earlier one.
+*/
+static PetscErrorCode Slabs(Plan *plan, const SyncILULines *g, const Order *order, double bytes, int **row)
+{
+  const int n    = plan->inodes->pattern.n;
+  int       slow = 0, count, rows, *slab, *sorted, *position;
+
+  PetscFunctionBegin;
+  for (int c = 1; c < 3; c++)
+    if (g->stride[c] > g->stride[slow]) slow = c;
+  count = (int)PetscMin((double)g->points[slow], PetscCeilReal(order->level_rows * bytes / SYNCILU_BSR_GRID_SLAB));
+  if (count < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  rows = (g->points[slow] + count - 1) / count * g->stride[slow];
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &slab));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &sorted));
+  PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &position));
+  PlanLaunch(SyncILUKernelBsrGridSlabs(n, order->row, rows, slab, plan->stream));
+  PlanCall(PlanSort(plan, n, n / rows, slab, sorted, position));
+  PlanLaunch(SyncILUKernelGather(n, order->row, position, sorted, plan->stream));
+  *row = sorted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
    Plans the factorization by the stencil of a grid, unless levels are narrow for that, the solves have
    another storage, or there is no room. If an inode has an entry of L at point a of the stencil, and the
    inode there has an entry of U at point b, then their product updates the inode's entry at a + b.
@@ -187,6 +220,7 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   size_t                           bytes;
   SyncILUBsrGridTable              table = {.target = {{0}}};
   void                            *device, *task;
+  int                             *row = r->order.row, mark;
 
   PetscFunctionBegin;
   if (!part[0] || !part[1] || x.size < SYNCILU_BSR_GRID_LEAST || r->order.level_rows <= least) PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,6 +228,7 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   while (x.warps > 1 && (size_t)x.warps * bytes > SYNCILU_SHARED_BYTES) x.warps /= 2;
   if (bytes > SYNCILU_SHARED_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) x.points[k] = part[k]->m.points;
+  while (1 << x.pieces < x.points[0] + SYNCILU_BSR_GRID_HEAD) x.pieces++;
   PlanCall(PlaceTiles(f, &x.tiles));
   for (int before = 0; before < x.points[0]; before++) {
     const int              k = part[0]->m.at[before]; /* by levels, the lowest first */
@@ -221,8 +256,11 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   x.products = !beside ? 0 : x.size > 5 && each > SYNCILU_BSR_MANY ? (x.size > 6 ? 8 : 4) : x.size > 6 && each > SYNCILU_BSR_FEW ? 4 : 2;
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
-  PlanCall(PlanAlloc(plan, &f->memory, (size_t)n * SYNCILU_BSR_GRID_TASK, &task));
-  PlanLaunch(SyncILUKernelBsrGridTasks(n, plan->inodes->pattern.ptr, r->order.row, r->order.throttle, x, task, plan->stream));
+  PlanCall(PlanAlloc(plan, &f->memory, ((size_t)n << x.pieces) * SYNCILU_BSR_GRID_PIECE, &task));
+  mark = plan->scratch.n;
+  if (!beside) PlanCall(Slabs(plan, &part[0]->m.g, &r->order, (double)x.points[1] * x.size * x.size * (double)plan->size, &row));
+  PlanLaunch(SyncILUKernelBsrGridTasks(n, plan->inodes->pattern.ptr, row, r->order.throttle, x, task, plan->stream));
+  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   x.table  = device;
   x.task   = task;
   b->grid  = x;
@@ -354,10 +392,10 @@ static size_t ApartBytes(const Factorization *f, const Bsr *b)
   const size_t block = (size_t)plan->inode * (size_t)plan->inode * plan->size, n = (size_t)plan->inodes->pattern.n;
 
   if (ByInverses(b)) return 2 * n * block;
-  return b->lists.word && b->lists.apart ? ((size_t)plan->inodes->part[1] + n) * block : 0;
+  return ApartLists(b) ? ((size_t)plan->inodes->part[1] + n) * block : 0;
 }
 
-/* Room for so many bytes, filled with NaN sentinels; NULL: none is needed. */
+/* Room for so many bytes; NULL: none is needed. */
 static PetscErrorCode Apart(Factorization *f, const Bsr *b, void **apart)
 {
   Plan        *plan  = f->plan;
@@ -365,9 +403,7 @@ static PetscErrorCode Apart(Factorization *f, const Bsr *b, void **apart)
 
   PetscFunctionBegin;
   *apart = NULL;
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PlanCall(PlanAlloc(plan, &plan->scratch, bytes, apart));
-  CallCUDA(cudaMemsetAsync(*apart, 0xff, bytes, plan->stream));
+  if (bytes) PlanCall(PlanAlloc(plan, &plan->scratch, bytes, apart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -530,7 +566,10 @@ static PetscErrorCode Factor_Bsr(Factorization *f, const SyncILUDeviceValues *va
   factor->stored = (PetscBool)(grid || (rows.filled && tiles.place));
   if (factor->stored) factor->u.values.a = NULL;
   if (rows.stored) factor->w.values.a = NULL;
-  if (rows.filled && !grid) PlanCall(Apart(f, b, &apart));
+  if (rows.filled && !grid) {
+    PlanCall(Apart(f, b, &apart));
+    if (apart) CallCUDA(cudaMemsetAsync(apart, 0xff, ApartBytes(f, b), plan->stream)); /* NaN sentinels */
+  }
   if (grid) {
     PlanLaunch(SyncILUKernelFactorBsrGrid(plan->type, d, b->grid, plan->stream));
   } else if (rows.filled && inverses) {
