@@ -36,8 +36,10 @@ namespace
 constexpr int POINTS = SYNCILU_STRUCT_MOST;
 
 /*
-   What a task begins with. Memory has it in pieces of eight bytes, of which each lane loads one, in one request:
-   where the reference inodes stand in the tiles, one a piece, in their order, then these three.
+   What a task begins with. Memory has it in pieces of eight bytes. Each lane of a warp loads one of them, and all
+   lanes together make one request. The first pieces are the places of the reference inodes in the tiles, in their
+   order. Then there are three more: inode and begin, place, ancestor. With the pieces that nobody needs they
+   are as many as a power of two: up to 16 are in one line of the cache.
 */
 struct Task {
   int                      inode, begin;
@@ -201,7 +203,10 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
   }
 }
 
-/* The task of ticket t; and, for a lane with a reference inode, where that one stands in the tiles. */
+/*
+   The task of ticket t; and, for a lane with a reference inode, where that one stands in the tiles. What other
+   lanes get of it has no meaning.
+*/
 __device__ __forceinline__ Task load_task(const SyncILUDeviceBsrGrid &m, Ticket t, SyncILUStructBlocksPlace &reference)
 {
   const int lane = threadIdx.x % 32, first = m.points[0];
@@ -217,7 +222,10 @@ __device__ __forceinline__ Task load_task(const SyncILUDeviceBsrGrid &m, Ticket 
   };
 }
 
-/* Looks whether the lane's reference inode has stored its blocks of U. Only an inode that has to wait looks at its ancestor. */
+/*
+   Looks whether the lane's reference inode has stored its blocks of U. Only an inode that has to wait looks at
+   its ancestor.
+*/
 template <int B>
 __device__ __forceinline__ void first_look(const double *pivot, int ancestor, const double *flag, bool &waits)
 {
@@ -449,7 +457,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
    ms on an H200:
 
                                                                   128^3   160^3
-     with slabs                                                    4.92    9.40
+     with slabs                                                            9.40
      a task comes in one request, with the places of others        4.93    9.62
      all pivots are released in one request                        4.97    9.73
      columns side by side (SyncILUStructBlocksBeside()), U kept    5.03    9.81
@@ -556,8 +564,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
   const int       piece = (int)(global_thread() & ((1 << m.pieces) - 1)), head = piece - m.points[0];
 
   if (t >= n) return;
-  auto      inode = [&](long long at) { return order ? order[at] : (int)at; };
-  const int i     = inode(t);
+  const int i     = order[t];
   auto      place = [&](int k) -> int2 { return {(int)m.tiles.place[k].number, (int)m.tiles.place[k].points}; };
   int2      x     = {0, 0};
 
@@ -565,15 +572,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK)
     if (m.tiles.place[i].points >> m.reference.point[piece] & 1) x = place(i + m.reference.offset[piece]);
   } else if (head == 0) x = {i, ptr[i]};
   else if (head == 1) x = place(i);
-  else x = {throttle <= 0 || before < 0 ? -1 : inode(before), 0};
+  else x = {throttle <= 0 || before < 0 ? -1 : order[before], 0};
   task[(t << m.pieces) + piece] = x;
 }
 
-__global__ void __launch_bounds__(SYNCILU_BLOCK) slabs_kernel(int n, const int *__restrict__ order, int rows, int *__restrict__ slab)
+__global__ void __launch_bounds__(SYNCILU_BLOCK) slabs_kernel(int n, const int *__restrict__ order, int inodes, int *__restrict__ slab)
 {
   const long long t = global_thread();
 
-  if (t < n) slab[t] = order[t] / rows;
+  if (t < n) slab[t] = order[t] / inodes;
 }
 
 template <int B>
@@ -617,9 +624,9 @@ cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, i
   LAUNCH(tasks_kernel, (long long)n << m.pieces, stream, n, ptr, order, throttle, m, (int2 *)task);
 }
 
-cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int rows, int *slab, cudaStream_t stream)
+cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int inodes, int *slab, cudaStream_t stream)
 {
-  LAUNCH(slabs_kernel, n, stream, n, order, rows, slab);
+  LAUNCH(slabs_kernel, n, stream, n, order, inodes, slab);
 }
 
 cudaError_t SyncILUKernelFactorBsrGrid(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrGrid m, cudaStream_t stream)

@@ -63,13 +63,13 @@ typedef struct {
 extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 
 /*
-   Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t; order NULL: inode t. throttle:
-   of the factorization.
+   Fills n tasks. ptr: of the inodes' pattern. order[t]: the inode of task t. throttle: of the
+   factorization.
 */
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 
-/* The slab of each inode of an order, where slabs have so many inodes with successive numbers. */
-extern cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int rows, int *slab, cudaStream_t);
+/* slab[t]: of the inode order[t]; a slab has so many inodes with successive numbers. */
+extern cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int inodes, int *slab, cudaStream_t);
 
 /*
    With whole blocks, and not with relaxation. Tiny pivots must be rejected: with shifted ones large numbers

@@ -254,13 +254,12 @@
 #endif
 
 /*
-   Bytes of the blocks of U of a level in the mean up to which the second-level cache keeps them until the next
-   level reads them (bsr_grid_diagonal_kernel). With more, inodes are taken in slabs of the grid. 7 points with 8
-   unknowns on an H200, MB of a level and ms:
+   The second-level cache keeps the blocks of U of a level until the next level reads them, if they have at most so
+   many bytes in the mean (bsr_grid_diagonal_kernel). If they have more, inodes are taken in slabs of the grid. 7
+   points with 8 unknowns on an H200: planes of a slab, MB of a level, ms.
 
-     planes of a slab    all          80          64          54          40          27
-     160^3            13.2, 9.62  7.9, 9.40               5.6, 9.43   4.3, 9.73   3.0, 10.9
-     128^3             8.4, 4.93              4.9, 4.92               3.4, 5.26 (43)
+     160^3   160: 13.2, 9.62   80: 7.9, 9.40   54: 5.6, 9.43   40: 4.4, 9.73   27: 3.1, 10.9
+     128^3   128:  8.4, 4.93   64: 5.1, 4.92   43: 3.6, 5.26
 
    7 points with 5 to 7 unknowns, 160^3, in slabs of 80 planes: 0.99 to 1.00 of the time. Where other blocks have
    updates too there is no rule to it: 27 points with 4 unknowns, 128^3, in slabs of 43 planes 0.97 of the time,

@@ -177,28 +177,31 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   Takes inodes in slabs across the slowest axis of their grid, where a level has more blocks of U than the
-   cache keeps until the next one reads them: of an inode they have so many bytes. A slab has its inodes by
-   level. Reference inodes have lower numbers, and so are in the same slab or in an earlier one.
+   Where a level has more blocks of U than the cache keeps until the next level reads them: an order, in scratch,
+   that takes slabs of planes across the slowest axis of the grid one after the other, each of them by level. bytes:
+   of an inode's blocks of U. Reference inodes have lower numbers, and so are in the same slab or in an earlier one.
 */
 static PetscErrorCode Slabs(Plan *plan, const SyncILULines *g, const Order *order, double bytes, int **row)
 {
-  const int n    = plan->inodes->pattern.n;
-  int       slow = 0, count, rows, *slab, *sorted, *position;
+  const int    n      = plan->inodes->pattern.n;
+  const double levels = n / order->level_rows;
+  int          slow = 0, count = 0, planes, *slab, *sorted, *position;
 
   PetscFunctionBegin;
   for (int c = 1; c < 3; c++)
     if (g->stride[c] > g->stride[slow]) slow = c;
-  count = (int)PetscMin((double)g->points[slow], PetscCeilReal(order->level_rows * bytes / SYNCILU_BSR_GRID_SLAB));
-  if (count < 2) PetscFunctionReturn(PETSC_SUCCESS);
-  rows = (g->points[slow] + count - 1) / count * g->stride[slow];
+  do { /* with each plane less there is a level less, or more of them */
+    count++;
+    planes = (g->points[slow] + count - 1) / count;
+  } while (planes > 1 && bytes * planes * g->stride[slow] > SYNCILU_BSR_GRID_SLAB * (levels - g->points[slow] + planes));
+  if (planes == g->points[slow]) PetscFunctionReturn(PETSC_SUCCESS);
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &slab));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &sorted));
   PlanCall(PlanAlloc(plan, &plan->scratch, (size_t)n * sizeof(int), &position));
-  PlanLaunch(SyncILUKernelBsrGridSlabs(n, order->row, rows, slab, plan->stream));
-  PlanCall(PlanSort(plan, n, n / rows, slab, sorted, position));
-  PlanLaunch(SyncILUKernelGather(n, order->row, position, sorted, plan->stream));
-  *row = sorted;
+  PlanLaunch(SyncILUKernelBsrGridSlabs(n, order->row, planes * g->stride[slow], slab, plan->stream));
+  PlanCall(PlanSort(plan, n, (g->points[slow] - 1) / planes, slab, sorted, position));
+  PlanLaunch(SyncILUKernelGather(n, order->row, position, slab, plan->stream));
+  *row = slab;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,7 +223,7 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   size_t                           bytes;
   SyncILUBsrGridTable              table = {.target = {{0}}};
   void                            *device, *task;
-  int                             *row = r->order.row, mark;
+  int                             *row = r->order.row;
 
   PetscFunctionBegin;
   if (!part[0] || !part[1] || x.size < SYNCILU_BSR_GRID_LEAST || r->order.level_rows <= least) PetscFunctionReturn(PETSC_SUCCESS);
@@ -257,10 +260,8 @@ static PetscErrorCode GridCreate(Factorization *f, const FactorRows *r, Bsr *b)
   PlanCall(PlanAlloc(plan, &f->memory, sizeof(table), &device));
   PetscCall(DeviceUpload(plan->stream, device, &table, sizeof(table)));
   PlanCall(PlanAlloc(plan, &f->memory, ((size_t)n << x.pieces) * SYNCILU_BSR_GRID_PIECE, &task));
-  mark = plan->scratch.n;
   if (!beside) PlanCall(Slabs(plan, &part[0]->m.g, &r->order, (double)x.points[1] * x.size * x.size * (double)plan->size, &row));
   PlanLaunch(SyncILUKernelBsrGridTasks(n, plan->inodes->pattern.ptr, row, r->order.throttle, x, task, plan->stream));
-  PetscCall(PlanRelease(plan, &plan->scratch, mark));
   x.table  = device;
   x.task   = task;
   b->grid  = x;
@@ -395,7 +396,7 @@ static size_t ApartBytes(const Factorization *f, const Bsr *b)
   return ApartLists(b) ? ((size_t)plan->inodes->part[1] + n) * block : 0;
 }
 
-/* Room for so many bytes; NULL: none is needed. */
+/* Room for ApartBytes(); NULL: none is needed. */
 static PetscErrorCode Apart(Factorization *f, const Bsr *b, void **apart)
 {
   Plan        *plan  = f->plan;
@@ -502,7 +503,7 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
     PlanCall(FactorRowsSums(f));
     plan->relaxed = PETSC_TRUE;
   } else {
-    const int mark = f->memory.n;
+    const int mark = f->memory.n, before = plan->scratch.n;
 
     PetscCall(WideCreate(f, r, b));
     if (!b->wide.task) {
@@ -510,6 +511,7 @@ static PetscErrorCode Create_Bsr(Factorization *f, char why[], size_t len)
       PetscCall(GridCreate(f, r, b));
       if (!b->grid.task) PetscCall(Forget(f, mark));
     }
+    PetscCall(PlanRelease(plan, &plan->scratch, before));
   }
   if (!ByStencil(f, b->type)) {
     if (plan->settings->relax == 0.0) PlanCall(Lists(f, b, (PetscBool)(b->type != SYNCILU_PIVOT_REJECT)));
