@@ -201,11 +201,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, B < 5 && H == 32 ? 8 : 6
       }
     }
     __syncwarp(); /* the inverses are there for all lanes */
-                  /*
-     U'_kk, which is needed later, and of which a part may be missing still: that is looked at then. What the cache has
-     of it may be older than memory, but no number that has been published changes.
-  */
-#pragma unroll 1  /* as below */
+
+    /*
+       Asks for U'_kk, which is needed later. A part of it may not have been stored yet: later the lanes
+       look for that. The cache may have something older than memory, but a number that has been stored
+       never changes.
+    */
+#pragma unroll 1 /* few turns, as below */
     for (int e = lane; e < refs * BB; e += H) {
       const int in = e % BB;
 

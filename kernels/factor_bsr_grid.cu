@@ -36,16 +36,18 @@ namespace
 constexpr int POINTS = SYNCILU_STRUCT_MOST;
 
 /*
-   What a task begins with. Memory has it in pieces of eight bytes. Each lane of a warp loads one of them, and all
-   lanes together make one request. The first pieces are the places of the reference inodes in the tiles, in their
-   order. Then there are three more: inode and begin, place, ancestor. With the pieces that nobody needs they
-   are as many as a power of two: up to 16 are in one line of the cache.
+   What a task begins with. Memory has it in pieces of eight bytes. Each lane of a warp loads one piece, and
+   all lanes together make one request. The first pieces are the places of the reference inodes in the
+   tiles, in their order. Three pieces follow: inode and begin; place; ancestor. The number of pieces is
+   rounded up to a power of two, so that up to 16 of them are in one line of the cache.
 */
 struct Task {
   int                      inode, begin;
   SyncILUStructBlocksPlace place;
   int                      ancestor; /* see wait_for_ancestor(); -1: none */
 };
+
+static_assert(sizeof(int2) == SYNCILU_BSR_GRID_PIECE, "what the plan has room for");
 
 typedef SyncILUBsrGridUpdates Updates;
 static_assert(sizeof(Updates) == 32, "two lanes copy it");
@@ -204,8 +206,8 @@ __device__ __forceinline__ void finish(const SyncILUDeviceFactor &f, const SyncI
 }
 
 /*
-   The task of ticket t; and, for a lane with a reference inode, where that one stands in the tiles. What other
-   lanes get of it has no meaning.
+   Returns the task of ticket t. A lane that has a reference inode also gets where this stands in the tiles;
+   what other lanes get has no meaning.
 */
 __device__ __forceinline__ Task load_task(const SyncILUDeviceBsrGrid &m, Ticket t, SyncILUStructBlocksPlace &reference)
 {
@@ -223,8 +225,8 @@ __device__ __forceinline__ Task load_task(const SyncILUDeviceBsrGrid &m, Ticket 
 }
 
 /*
-   Looks whether the lane's reference inode has stored its blocks of U. Only an inode that has to wait looks at
-   its ancestor.
+   Looks whether the lane's reference inode has stored its blocks of U. Only an inode that has to wait looks
+   at its ancestor.
 */
 template <int B>
 __device__ __forceinline__ void first_look(const double *pivot, int ancestor, const double *flag, bool &waits)
@@ -452,13 +454,13 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_grid_kernel(
    block, which stays in registers. MANY products are asked for at once.
 
    A block of U is loaded once, a level after it was stored. The second-level cache takes in more than it
-   holds meanwhile, so it is to keep blocks of U (cache.cuh); how many it can, SYNCILU_BSR_GRID_SLAB says. The
-   kernel asks nearly as much of that cache as it can do, so that each request counts. 7 points with 8 unknowns,
-   ms on an H200:
+   holds meanwhile, so it is told to keep blocks of U (cache.cuh). SYNCILU_BSR_GRID_SLAB says how many bytes
+   of them it can keep. The cache is at 89 % of its throughput, so each request less makes the kernel faster.
+   7 points with 8 unknowns, ms on an H200:
 
                                                                   128^3   160^3
      with slabs                                                            9.40
-     a task comes in one request, with the places of others        4.93    9.62
+     one request for a task and places of reference inodes         4.93    9.62
      all pivots are released in one request                        4.97    9.73
      columns side by side (SyncILUStructBlocksBeside()), U kept    5.03    9.81
      columns side by side                                          5.29   10.1
@@ -556,7 +558,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, 8) bsr_grid_diagonal_ker
   finish<B, true>(f, m, task, nl, blocks, room, x);
 }
 
-/* A thread fills a piece of a task. */
+/* A thread fills one piece of a task. */
 __global__ void __launch_bounds__(SYNCILU_BLOCK)
   tasks_kernel(int n, const int *__restrict__ ptr, const int *__restrict__ order, int throttle, SyncILUDeviceBsrGrid m, int2 *__restrict__ task)
 {

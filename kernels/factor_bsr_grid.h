@@ -14,7 +14,7 @@ extern "C" {
 /* Least rows of an inode: with fewer most lanes have nothing to do, and the kernel of factor_bsr_list.h is faster. */
 #define SYNCILU_BSR_GRID_LEAST 4
 
-/* Pieces of a task beside those of its reference inodes, and bytes of one. */
+/* Pieces of a task beside those of its reference inodes, and bytes of a piece. */
 #define SYNCILU_BSR_GRID_HEAD  3
 #define SYNCILU_BSR_GRID_PIECE 8
 
@@ -68,7 +68,7 @@ extern size_t SyncILUKernelFactorBsrGridBytes(int size, int entries);
 */
 extern cudaError_t SyncILUKernelBsrGridTasks(int n, const int *ptr, const int *order, int throttle, SyncILUDeviceBsrGrid, void *task, cudaStream_t);
 
-/* slab[t]: of the inode order[t]; a slab has so many inodes with successive numbers. */
+/* slab[t]: the slab of inode order[t], where each slab has so many inodes with successive numbers. */
 extern cudaError_t SyncILUKernelBsrGridSlabs(int n, const int *order, int inodes, int *slab, cudaStream_t);
 
 /*

@@ -254,16 +254,17 @@
 #endif
 
 /*
-   The second-level cache keeps the blocks of U of a level until the next level reads them, if they have at most so
-   many bytes in the mean (bsr_grid_diagonal_kernel). If they have more, inodes are taken in slabs of the grid. 7
-   points with 8 unknowns on an H200: planes of a slab, MB of a level, ms.
+   Bytes of the blocks of U of a level, in the mean of all levels, up to which the second-level cache keeps
+   them until the next level reads them (bsr_grid_diagonal_kernel). If there are more, inodes are taken in
+   slabs of the grid. 7 points with 8 unknowns on an H200: planes of a slab, MB of a level, ms.
 
      160^3   160: 13.2, 9.62   80: 7.9, 9.40   54: 5.6, 9.43   40: 4.4, 9.73   27: 3.1, 10.9
      128^3   128:  8.4, 4.93   64: 5.1, 4.92   43: 3.6, 5.26
 
-   7 points with 5 to 7 unknowns, 160^3, in slabs of 80 planes: 0.99 to 1.00 of the time. Where other blocks have
-   updates too there is no rule to it: 27 points with 4 unknowns, 128^3, in slabs of 43 planes 0.97 of the time,
-   with 8, 83^3, 42 planes 0.98, with 5, 102^3, 42 planes 1.01, star of 13 with 6 and 7, 128^3, 64 planes 1.00.
+   7 points with 5 to 7 unknowns, 160^3, in slabs of 80 planes: 0.99 to 1.00 of the time. Where other blocks
+   have updates too there is no rule to it: 27 points with 4 unknowns, 128^3, in slabs of 43 planes 0.97 of
+   the time, with 8, 83^3, 42 planes 0.98, with 5, 102^3, 42 planes 1.01, star of 13 with 6 and 7, 128^3, 64
+   planes 1.00.
 */
 #if !defined(SYNCILU_BSR_GRID_SLAB) /* tests have less */
   #define SYNCILU_BSR_GRID_SLAB 10e6

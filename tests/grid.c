@@ -388,7 +388,7 @@ static PetscErrorCode TestPoints(void)
     {{{13, 6, 5}, 8, PETSC_FALSE, PETSC_FALSE},  "-pc_factor_levels 1 -pc_syncilu_update bsr",           "from lists, into the tiles of the solves\n"                     },
     {{{5, 3, 4}, 8, PETSC_FALSE, PETSC_FALSE},
      "-pc_factor_shift_type none -pc_syncilu_update bsr",                                                "of diagonal blocks, by inverses, into the tiles of the solves\n"},
- /* slabs of two planes and a last one of one plane, where limits are those of small grids; lines go along z */
+ /* with limits for small grids three slabs have two planes and the last one has one; lines go along z */
     {{{5, 3, 7}, 8, PETSC_FALSE, PETSC_FALSE},
      "-pc_factor_shift_type none -pc_syncilu_update bsr",                                                "of diagonal blocks, by inverses, into the tiles of the solves\n"}
   };

@@ -177,9 +177,11 @@ static PetscErrorCode DiagonalCreate(Factorization *f, const FactorRows *r, Sync
 }
 
 /*
-   Where a level has more blocks of U than the cache keeps until the next level reads them: an order, in scratch,
-   that takes slabs of planes across the slowest axis of the grid one after the other, each of them by level. bytes:
-   of an inode's blocks of U. Reference inodes have lower numbers, and so are in the same slab or in an earlier one.
+   If a level has more blocks of U than the second-level cache keeps until the next level reads them, *row
+   becomes another order of the inodes, in scratch: the grid is cut across its slowest axis into slabs of
+   some planes, and slab after slab takes its inodes by level. Else *row stays. bytes: of the blocks of U of
+   an inode. Reference inodes have lower numbers than their inode, so they are in the same slab or in an
+   earlier one.
 */
 static PetscErrorCode Slabs(Plan *plan, const SyncILULines *g, const Order *order, double bytes, int **row)
 {
@@ -190,7 +192,7 @@ static PetscErrorCode Slabs(Plan *plan, const SyncILULines *g, const Order *orde
   PetscFunctionBegin;
   for (int c = 1; c < 3; c++)
     if (g->stride[c] > g->stride[slow]) slow = c;
-  do { /* with each plane less there is a level less, or more of them */
+  do { /* a slab with one plane less has at least one level less */
     count++;
     planes = (g->points[slow] + count - 1) / count;
   } while (planes > 1 && bytes * planes * g->stride[slow] > SYNCILU_BSR_GRID_SLAB * (levels - g->points[slow] + planes));
