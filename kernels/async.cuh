@@ -31,6 +31,23 @@ __device__ __forceinline__ unsigned fixed_address(const void *p)
   return address;
 }
 
+/* An offset likewise. */
+__device__ __forceinline__ unsigned fixed_number(unsigned x)
+{
+  unsigned number;
+  asm volatile("mov.u32 %0, %1;" : "=r"(number) : "r"(x));
+  return number;
+}
+
+/* An address in device memory likewise, of which the compiler knows nothing. */
+template <typename T>
+__device__ __forceinline__ const T *fixed_pointer(const T *p)
+{
+  const T *address;
+  asm volatile("mov.u64 %0, %1;" : "=l"(address) : "l"(p));
+  return address;
+}
+
 /* One arrival, with what the thread did before. */
 __device__ __forceinline__ void barrier_arrive(unsigned b)
 {

@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, Shape<B, H, TEAM, APART>
     if (there) pass += MORE * units;
     a.last = there && pass >= count;
     if (a.last) {
-      before += count;
+      before += SyncILUBsrListUpdates(count);
       pass = 0;
       s++;
     }
@@ -516,7 +516,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) lists_kernel(SyncILUDevicePatte
   if (i >= p.n) return;
   const int             from = p.ptr[i], nl = p.diag[i] - from, to = p.ptr[i + 1];
   unsigned short *const update = word ? (unsigned short *)(word + begin[i] + 1 + nl) : nullptr;
-  int                   n      = 0;
+  int                   n = 0, updates = 0; /* room for updates, and how many there are */
   bool                  beside = false;       /* whether a block beside the diagonal has updates */
   for (int part = 0; part < nl; part += 32) { /* a lane looks for where a reference inode stands, then all go through its columns */
     const int mine = min(part + lane, nl - 1), own = turn && nl <= SYNCILU_TURNS ? turn[from + mine] : mine, k = p.col[from + own];
@@ -526,28 +526,33 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) lists_kernel(SyncILUDevicePatte
       const int place = __shfl_sync(FULL, own, s - part), base = __shfl_sync(FULL, own_base, s - part);
       const int diag = __shfl_sync(FULL, own_diag, s - part), last = __shfl_sync(FULL, own_end, s - part);
       const int read = __shfl_sync(FULL, own_place, s - part), before = n;
+      int       count = 0;
 
       for (int q = diag + 1; q < last; q += 32) {
         const int      target = q + lane < last ? search(p.col, from, to, p.col[q + lane]) : -1;
         const unsigned all    = __ballot_sync(FULL, target >= 0);
 
-        if (update && target >= 0) update[n + __popc(all & ((1u << lane) - 1))] = (unsigned short)((q + lane - diag - 1) << 8 | (target - from));
-        n += __popc(all);
+        if (update && target >= 0) update[before + count + __popc(all & ((1u << lane) - 1))] = (unsigned short)((q + lane - diag - 1) << 8 | (target - from));
+        count += __popc(all);
         beside |= target >= 0 && target - from != nl;
       }
+      n = before + SyncILUBsrListUpdates(count);
+      updates += count;
+      if (update && lane < n - before - count) update[before + count + lane] = 0;
       if (word && lane == 0)
         word[begin[i] + 1 + s] = make_int2(read, (int)((unsigned)(diag - base) | (unsigned)(last - base) << 8 | (unsigned)place << 16 |
-                                                       (unsigned)(n - before) << 24));
+                                                       (unsigned)count << 24));
     }
   }
   beside = __any_sync(FULL, beside);
   if (word && lane == 0) word[begin[i]] = make_int2(upper ? upper[i] : from, 0);
   if (lane || word) return;
-  const int words = 1 + nl + (n + 3) / 4;
+  const int words = 1 + nl + n / 4;
   begin[i]        = words;
   if (load_stale(&sizes->most) < words) atomicMax(&sizes->most, words);
   if (beside && !load_stale(&sizes->beside)) atomicMax(&sizes->beside, 1);
   atomicAdd(&sizes->words, (unsigned long long)words);
+  atomicAdd(&sizes->updates, (unsigned long long)updates);
 }
 
 /*

@@ -13,6 +13,12 @@ extern "C" {
 /* Most entries of an inode with a list, which counts them in bytes. */
 #define SYNCILU_BSR_LIST_MOST 255
 
+/* Updates that a reference inode with so many has room for in a list: whole words, one at least. */
+SYNCILU_HOST_DEVICE static inline int SyncILUBsrListUpdates(int updates)
+{
+  return updates > 4 ? (updates + 3) / 4 * 4 : 4;
+}
+
 /* Bytes of a word of a list, and of what there is for each task; most words of a list. */
 #define SYNCILU_BSR_LIST_WORD  8
 #define SYNCILU_BSR_LIST_TASK  16
@@ -24,6 +30,7 @@ extern "C" {
    takes them: where the blocks of each begin, and in bytes how many are before its diagonal block and how
    many there are, which entry of the inode names it, and how many updates it has. Then come the updates of
    all of them, of two bytes: 256 times the entry of U' of the reference inode, plus the entry of the inode.
+   Those of each have room as SyncILUBsrListUpdates() says; what is not used of it is zero.
 
    Others read U' on the pattern of the rows, or apart from the rows. Apart stand the diagonal blocks and
    those of U' alone, inode after inode.
@@ -44,11 +51,11 @@ typedef struct {
 } SyncILUDeviceBsrLists;
 
 /*
-   Of all lists: their words, those of the longest one, and whether blocks beside the diagonal have updates;
-   zero before.
+   Of all lists: their words and updates, the words of the longest one, and whether blocks beside the diagonal
+   have updates; zero before.
 */
 typedef struct {
-  unsigned long long words;
+  unsigned long long words, updates;
   int                most, beside;
 } SyncILUBsrListSizes;
 

@@ -41,6 +41,30 @@ __device__ __forceinline__ int place_in_block(int p, int c)
   return c * B + (B == 8 ? p % 4 * 2 + p / 4 : p);
 }
 
+/*
+   Stores blocks that other inodes read, so many numbers of them, from shared memory, where they stand STRIDE
+   numbers apart. The lanes store successive numbers: each line of the cache is asked for once.
+*/
+template <int B>
+__device__ __forceinline__ void store_apart(const double *w, int numbers, double *to)
+{
+  const int lane = threadIdx.x % 32;
+
+  if constexpr (B == 8) { /* a block at a time, of which a lane has rows p and p + 4 of a column */
+    w += lane % 4 * B + lane / 4;
+    for (int q = 2 * lane; q < numbers; q += 64, w += STRIDE<B>) store_relaxed_pair(to + q, clean(w[0]), clean(w[4 * B]));
+  } else { /* a block at a time, of which a lane has numbers `lane` and 32 + lane in the order of columns */
+    const int  first = lane % B * B + lane / B, second = (32 + lane) % B * B + (32 + lane) / B;
+    const bool more = 32 + lane < B * B;
+
+    static_assert(B * B > 32 && B * B <= 64, "two numbers a lane");
+    for (int q = 0; q < numbers; q += B * B, w += STRIDE<B>) {
+      store_relaxed(to + q + lane, clean(w[first]));
+      if (more) store_relaxed(to + q + 32 + lane, clean(w[second]));
+    }
+  }
+}
+
 /* What shared memory has of an inode. */
 template <int B>
 struct Room {
@@ -70,11 +94,16 @@ struct Room {
 */
 template <int MORE>
 struct Step {
-  int    place;       /* the block W_ik; -1: there are no more */
-  bool   first, last; /* of the reference inode */
-  int    at;          /* where the lane's first number of (I + U'_kk)^-1 stands */
-  int    word[MORE];  /* of the list; -1: none */
-  double u[MORE][2], inside[2];
+  int      place;          /* the block W_ik; -1: there are no more */
+  bool     first;          /* of the reference inode */
+  int      left;           /* how many updates there are by it from here on */
+  int      at;             /* where the lane's first number of (I + U'_kk)^-1 stands */
+  unsigned word[MORE / 2]; /* of the list, two updates in each */
+  double   u[MORE][2], inside[2];
+
+  /* Of an update, the entry of U' of the reference inode, and the entry of the inode. */
+  __device__ __forceinline__ unsigned source(int g) const { return word[g / 2] >> (g % 2 * 16 + 8) & 255; }
+  __device__ __forceinline__ unsigned target(int g) const { return word[g / 2] >> g % 2 * 16 & 255; }
 };
 
 /*
@@ -99,7 +128,8 @@ struct Step {
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
-  constexpr int     BB = B * B;
+  constexpr int     BB       = B * B;
+  constexpr bool    TOGETHER = B > 5; /* what others wait for is stored by all lanes together, when all of it is there */
   extern __shared__ __align__(16) unsigned char shared[];
   double *const val = (double *)f.val, *const pivot = (double *)f.pivot;
   const int    lane = threadIdx.x % 32;
@@ -134,61 +164,62 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   }
   if (f.throttle > 0 && t >= (Ticket)f.throttle) wait_for_ancestor(pivot + (size_t)f.order[t - f.throttle] * B, true);
 
-  /* the next updates: their reference inode, their number there, and where its first one is in the list */
-  int  s = 0, pass = 0, before = 0;
-  auto load = [&](Step<MORE> &a, int g) {
-    const double *const from = val + (a.at + ((a.word[g] >> 8) + 1) * BB);
+  /* the next updates: their reference inode, and their place in the list; how many it has from there on */
+  int  s = 0, next = 0, left = 0;
+  auto load = [&](Step<MORE> &a) {
+    const double *const from = fixed_pointer(val + a.at + BB); /* the first block of U' */
 
-    if (a.word[g] < 0 || r >= B) return;
-    if constexpr (B == 8) load_relaxed_pair(from, a.u[g]);
-    else {
-      a.u[g][0] = load_relaxed(from);
-      if (below) a.u[g][1] = load_relaxed(from + 4);
+#pragma unroll
+    for (int g = 0; g < MORE; g++) {
+      if (g >= a.left || r >= B) continue;
+      const double *const block = from + (size_t)a.source(g) * BB;
+
+      if constexpr (B == 8) load_relaxed_pair(block, a.u[g]);
+      else {
+        a.u[g][0] = load_relaxed(block);
+        if (below) a.u[g][1] = load_relaxed(block + 4);
+      }
     }
-  };
-  /* the diagonal of (I + U'_kk)^-1 is one, and zeros are below it: these are not loaded */
-  auto load_inside = [&](Step<MORE> &a) {
-    if (r < B && k < r) a.inside[0] = load_relaxed(val + a.at);
-    if (r < B && 4 + k < r) a.inside[1] = load_relaxed(val + a.at + (B == 8 ? 1 : 4));
+    /* the diagonal of (I + U'_kk)^-1 is one, and zeros are below it: these are not loaded */
+    if (a.first && r < B && k < r) a.inside[0] = load_relaxed(from - BB);
+    if (a.first && r < B && 4 + k < r) a.inside[1] = load_relaxed(from - BB + (B == 8 ? 1 : 4));
   };
   auto ask = [&](Step<MORE> &a) {
     a.place = -1;
     if (s == nl) return;
-    const int2 q     = reference[s];
-    const int  count = q.y >> 24 & 255;
+    const int2 q = reference[s];
 
     a.place = q.y >> 16 & 255;
-    a.first = pass == 0;
-    a.at    = (q.x + (q.y & 255)) * BB + place_in_block<B>(k, r);
-#pragma unroll
-    for (int g = 0; g < MORE; g++) {
-      a.word[g] = pass + g < count ? update[before + pass + g] : -1;
-      load(a, g);
-    }
-    if (a.first) load_inside(a);
-    pass += MORE;
-    a.last = pass >= count;
-    if (a.last) {
-      before += count;
-      pass = 0;
+    a.first = left <= 0;
+    if (a.first) left = q.y >> 24 & 255;
+    a.left = left;
+    a.at   = (q.x + (q.y & 255)) * BB + place_in_block<B>(k, r);
+    if constexpr (MORE == 4) {
+      const int2 two = *(const int2 *)(update + next);
+
+      a.word[0] = (unsigned)two.x;
+      a.word[1] = (unsigned)two.y;
+    } else a.word[0] = *(const unsigned *)(update + next);
+    load(a);
+    left -= MORE;
+    next += MORE;
+    if (left <= 0) {
+      if constexpr (MORE < 4) next = (next + 3) & ~3; /* see SyncILUBsrListUpdates() */
       s++;
     }
   };
   auto missing = [&](const Step<MORE> &a) {
-    bool some = !is_set(a.inside[0]) || !is_set(a.inside[1]);
+    auto     high = [](double v) { return (unsigned)__double2hiint(v); };
+    unsigned most = max(high(a.inside[0]), high(a.inside[1])); /* see is_set() */
 
 #pragma unroll
-    for (int g = 0; g < MORE; g++) some |= !is_set(a.u[g][0]) || !is_set(a.u[g][1]);
-    return some;
-  };
-  auto again = [&](Step<MORE> &a) {
-    if (!missing(a)) return;
-#pragma unroll
-    for (int g = 0; g < MORE; g++) load(a, g);
-    if (a.first) load_inside(a);
+    for (int g = 0; g < MORE; g++) most = max(most, max(high(a.u[g][0]), high(a.u[g][1])));
+    return most == ~0u;
   };
 
-  double     l[2], part[2]; /* of W_ik; of -W_ik, as the first factors of squares */
+  const unsigned at_mine = fixed_number((unsigned)((unsigned char *)(w + r * B + c) - shared)); /* the lane's numbers in the first block */
+  auto       mine = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
+  double     part[2]; /* of -W_ik, as the first factors of squares */
   Step<MORE> steps[2];
 #pragma unroll
   for (int j = 0; j < 2; j++) {
@@ -204,31 +235,29 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     /* after the test above, since the compiler waits for the loads of both steps together */
     ask(steps[1 - j]);
     if (wait) {
-      for (; wait; wait = __any_sync(FULL, missing(now))) again(now);
+      for (; wait; wait = __any_sync(FULL, missing(now)))
+        if (missing(now)) load(now);
       /* values of the next step may have arrived meanwhile: look once, and do not wait */
-      if (steps[1 - j].place >= 0) again(steps[1 - j]);
+      if (steps[1 - j].place >= 0 && missing(steps[1 - j])) load(steps[1 - j]);
     }
     if (now.first) {
-      const double *const block = w + now.place * STRIDE<B> + r * B;
+      double *const result = mine(now.place), *const factor = result - c + k;
+      double        l[2]   = {0.0, 0.0};
 
-      part[0] = r < B ? block[k] : 0.0;
-      part[1] = below ? block[4 + k] : 0.0;
-      l[0] = l[1] = 0.0;
-      add_square_product(l[0], l[1], part[0], now.inside[0]);
-      add_square_product(l[0], l[1], part[1], now.inside[1]);
-#pragma unroll
-      for (int h = 0; h < 2; h++) { /* lanes have other numbers of a result than of a first factor */
-        const int    from = lane / 4 * 4 + 2 * h + k / 2;
-        const double x = __shfl_sync(FULL, l[0], from), y = __shfl_sync(FULL, l[1], from);
-
-        part[h] = k & 1 ? -y : -x;
-      }
+      __syncwarp(); /* the updates by the reference inodes before are made */
+      add_square_product(l[0], l[1], r < B ? factor[0] : 0.0, now.inside[0]);
+      add_square_product(l[0], l[1], below ? factor[4] : 0.0, now.inside[1]);
+      __syncwarp(); /* all have read W_ik as it was */
+      put_two<B>(result, columns, l);
+      __syncwarp(); /* lanes have other numbers of a result than of a first factor */
+      part[0] = r < B ? -factor[0] : 0.0;
+      part[1] = below ? -factor[4] : 0.0;
     }
     double x[MORE][2] = {};
 
 #pragma unroll
-    for (int g = 0; g < MORE; g++)
-      if (now.word[g] >= 0) get_two<B>(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, columns, x[g]);
+    for (int g = 0; g < MORE; g++) /* of eight rows, lanes read what there is where they have no update */
+      if (B == 8 || g < now.left) get_two<B>(mine(now.target(g)), columns, x[g]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
 #pragma unroll
@@ -236,20 +265,16 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     }
 #pragma unroll
     for (int g = 0; g < MORE; g++)
-      if (now.word[g] >= 0) put_two<B>(w + (now.word[g] & 255) * STRIDE<B> + r * B + c, columns, x[g]);
-    if (now.last) {
-      __syncwarp(); /* all updates by this reference inode are made, and all lanes have read W_ik */
-      put_two<B>(w + now.place * STRIDE<B> + r * B + c, columns, l);
-    }
+      if (g < now.left) put_two<B>(mine(now.target(g)), columns, x[g]);
   };
   ask(steps[0]);
-  for (bool more = true; more;) {
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-      if (more) more = steps[j].place >= 0;
-      if (more) make(j);
-    }
+  for (;;) {
+    if (steps[0].place < 0) break;
+    make(0);
+    if (steps[1].place < 0) break;
+    make(1);
   }
+  __syncwarp(); /* all updates are made */
 
   /*
      From the diagonal on a lane has a column, of all rows. The columns of the inode itself, of which come the
@@ -260,23 +285,29 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   double       own_found = 0.0;                       /* the pivot of the row of the lane, without shift */
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
   int  lost   = B;
+  auto look   = [&](const double(&v)[B], const double(&u)[B], int rows) {
+    Largest largest;
+
+#pragma unroll
+    for (int p = 0; p < B; p++)
+      if (p < rows) largest.see(u[p]);
+    if (!largest.lost()) return;
+#pragma unroll
+    for (int p = 0; p < B; p++)
+      if (p < rows && !isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
+  };
   auto column = [&](int q) { return w + (nl + q / B) * STRIDE<B> + q % B; };
   /* of a column of another block, what others wait for, and what is stored at the end */
   auto finish = [&](int q, const double(&v)[B], const double(&u)[B]) {
     double *const to = val + apart + q / B * BB + q % B * B, *const keep = column(q);
 
-    if constexpr (B == 8) {
-#pragma unroll
-      for (int p = 0; p < B / 2; p++) store_relaxed_pair(to + 2 * p, clean(u[p]), clean(u[p + B / 2]));
-    } else {
+    if constexpr (!TOGETHER) {
 #pragma unroll
       for (int p = 0; p < B; p++) store_relaxed(to + p, clean(u[p]));
     }
 #pragma unroll
-    for (int p = 0; p < B; p++) {
-      if (!isfinite(u[p]) && isfinite(v[p])) lost = min(lost, p);
-      keep[p * B] = u[p];
-    }
+    for (int p = 0; p < B; p++) keep[p * B] = u[p];
+    look(v, u, B);
   };
   {
     const bool has = lane < upper;
@@ -304,10 +335,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     }
     if (lane < B) { /* W and U' within the inode */
 #pragma unroll
-      for (int i = 0; i < B; i++) {
-        room.inside[i * B + lane] = i < lane ? u[i] : i == lane ? inverse : v[i];
-        if (i < lane && !isfinite(u[i]) && isfinite(v[i])) lost = min(lost, i);
-      }
+      for (int i = 0; i < B; i++) room.inside[i * B + lane] = i < lane ? u[i] : i == lane ? inverse : v[i];
+      look(v, u, lane);
     } else if (has) finish(lane, v, u);
   }
   __syncwarp(); /* the diagonal block is there for all lanes */
@@ -318,7 +347,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
 #pragma unroll
     for (int i = 0; i < B; i++)
-      if (i > last) store_relaxed(val + apart + place_in_block<B>(B - 1 - i, B - 1 - last), clean(x[i]));
+      if (i > last) {
+        if constexpr (TOGETHER) w[nl * STRIDE<B> + (B - 1 - i) * B + B - 1 - last] = x[i]; /* where the diagonal block was */
+        else store_relaxed(val + apart + place_in_block<B>(B - 1 - i, B - 1 - last), clean(x[i]));
+      }
   }
   for (int q = 32 + lane; q < upper; q += 32) {
     double v[B], u[B];
@@ -333,6 +365,10 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     }
     finish(q, v, u);
   }
+  if constexpr (TOGETHER) {
+    __syncwarp(); /* all that others wait for is there for all lanes */
+    store_apart<B>(w + nl * STRIDE<B>, upper * B, val + apart);
+  }
   if (lost < B) report(&f.status->row, inode * B + lost);
   if (lane < B) {
     store_relaxed(pivot + inode * B + lane, clean(shifted_pivot(f.piv, own_found)));
@@ -344,12 +380,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     Largest       largest; /* of (I + U')^-1, which others need and the host does not have */
 
     for (int q = lane; q < len; q += 32) {
-      const int     b = q / B, j = q % B;
-      const double *block = b == nl ? room.inside : w + b * STRIDE<B>;
+      const int     b = q / B, j = q % B, pivot = b == nl ? j : B; /* the row in which the pivot stands, which is not stored */
+      const double *block = (b == nl ? room.inside : w + b * STRIDE<B>) + j;
 
 #pragma unroll
       for (int i = 0; i < B; i++)
-        if (b != nl || i != j) rows[(size_t)i * len + q] = block[i * B + j];
+        if (i != pivot) rows[(size_t)i * len + q] = block[i * B];
     }
 #pragma unroll
     for (int i = 0; i < B; i++)

@@ -72,7 +72,7 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
 {
   const Plan                *inodes     = plan->inodes;
   const SyncILUDeviceCounts *counts     = &inodes->counts;
-  const double               references = inodes->part[0], updates = 4.0 * ((double)sizes->words - references - inodes->pattern.n);
+  const double               references = inodes->part[0], updates = (double)sizes->updates;
   size_t                     bytes;
 
   l->inodes  = (SyncILUDeviceInodes){plan->inode, inodes->pattern};
