@@ -5,6 +5,7 @@
 #define SYNCILU_BSR_ROWS_CUH
 
 #include "async.cuh"
+#include "cache.cuh"
 #include "entries.cuh"
 
 namespace syncilu
@@ -25,16 +26,28 @@ __device__ __forceinline__ int at_turn(int i, int j)
   return i * B + (B == 8 && TURNED ? j ^ ((i & 2) << 1) : j);
 }
 
-/* Asks for rows of so many numbers, which begin at `own` on the pattern of the rows. */
-template <int B, bool TURNED = false>
+/*
+   Asks for rows of so many numbers, which begin at `own` on the pattern of the rows. ONCE: the second-level
+   cache may forget them first.
+*/
+template <int B, bool TURNED = false, bool ONCE = false>
 __device__ __forceinline__ void copy_rows(const SyncILUDeviceValues &values, size_t own, int len, double *w)
 {
-  const int lane = threadIdx.x % 32;
+  const int      lane  = threadIdx.x % 32;
+  const Eviction first = ONCE ? evict_first() : 0;
+  auto           copy  = [&](double *to, const double *from) {
+    if constexpr (ONCE) copy_number_by(first, to, from);
+    else copy_if(true, to, from);
+  };
+  auto copy_two = [&](double *to, const double *from) {
+    if constexpr (ONCE) copy_piece_by(first, to, from);
+    else copy_piece(to, from);
+  };
 
   if (B % 2 == 0 && !values.map && (size_t)values.a % 16 == 0) {
     for (int q = 2 * lane; q < len; q += 64) {
 #pragma unroll
-      for (int i = 0; i < B; i++) copy_piece(w + q / B * STRIDE<B> + at_turn<B, TURNED>(i, q % B), (const double *)values.a + own + (size_t)i * len + q);
+      for (int i = 0; i < B; i++) copy_two(w + q / B * STRIDE<B> + at_turn<B, TURNED>(i, q % B), (const double *)values.a + own + (size_t)i * len + q);
     }
     return;
   }
@@ -44,7 +57,7 @@ __device__ __forceinline__ void copy_rows(const SyncILUDeviceValues &values, siz
       double *const to = w + q / B * STRIDE<B> + at_turn<B, TURNED>(i, q % B);
 
       if (values.map) *to = value<double>(values, (int)(own + (size_t)i * len + q));
-      else copy_if(true, to, (const double *)values.a + own + (size_t)i * len + q);
+      else copy(to, (const double *)values.a + own + (size_t)i * len + q);
     }
   }
 }

@@ -516,7 +516,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) lists_kernel(SyncILUDevicePatte
   if (i >= p.n) return;
   const int             from = p.ptr[i], nl = p.diag[i] - from, to = p.ptr[i + 1];
   unsigned short *const update = word ? (unsigned short *)(word + begin[i] + 1 + nl) : nullptr;
-  int                   n = 0, updates = 0; /* room for updates, and how many there are */
+  int                   n = 0, updates = 0;   /* room for updates, and how many there are */
   bool                  beside = false;       /* whether a block beside the diagonal has updates */
   for (int part = 0; part < nl; part += 32) { /* a lane looks for where a reference inode stands, then all go through its columns */
     const int mine = min(part + lane, nl - 1), own = turn && nl <= SYNCILU_TURNS ? turn[from + mine] : mine, k = p.col[from + own];
@@ -540,8 +540,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK) lists_kernel(SyncILUDevicePatte
       updates += count;
       if (update && lane < n - before - count) update[before + count + lane] = 0;
       if (word && lane == 0)
-        word[begin[i] + 1 + s] = make_int2(read, (int)((unsigned)(diag - base) | (unsigned)(last - base) << 8 | (unsigned)place << 16 |
-                                                       (unsigned)count << 24));
+        word[begin[i] + 1 + s] = make_int2(read, (int)((unsigned)(diag - base) | (unsigned)(last - base) << 8 | (unsigned)place << 16 | (unsigned)count << 24));
     }
   }
   beside = __any_sync(FULL, beside);

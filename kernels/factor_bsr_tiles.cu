@@ -48,19 +48,20 @@ __device__ __forceinline__ int place_in_block(int p, int c)
 template <int B>
 __device__ __forceinline__ void store_apart(const double *w, int numbers, double *to)
 {
-  const int lane = threadIdx.x % 32;
+  const int      lane = threadIdx.x % 32;
+  const Eviction last = evict_last();
 
   if constexpr (B == 8) { /* a block at a time, of which a lane has rows p and p + 4 of a column */
     w += lane % 4 * B + lane / 4;
-    for (int q = 2 * lane; q < numbers; q += 64, w += STRIDE<B>) store_relaxed_pair(to + q, clean(w[0]), clean(w[4 * B]));
+    for (int q = 2 * lane; q < numbers; q += 64, w += STRIDE<B>) store_relaxed_pair_by(last, to + q, clean(w[0]), clean(w[4 * B]));
   } else { /* a block at a time, of which a lane has numbers `lane` and 32 + lane in the order of columns */
     const int  first = lane % B * B + lane / B, second = (32 + lane) % B * B + (32 + lane) / B;
     const bool more = 32 + lane < B * B;
 
     static_assert(B * B > 32 && B * B <= 64, "two numbers a lane");
     for (int q = 0; q < numbers; q += B * B, w += STRIDE<B>) {
-      store_relaxed(to + q + lane, clean(w[first]));
-      if (more) store_relaxed(to + q + 32 + lane, clean(w[second]));
+      store_relaxed_by(last, to + q + lane, clean(w[first]));
+      if (more) store_relaxed_by(last, to + q + 32 + lane, clean(w[second]));
     }
   }
 }
@@ -108,22 +109,30 @@ struct Step {
 
 /*
    A step has MORE updates, two or four. BLOCKS, the least number of blocks of a multiprocessor, bounds the
-   registers of a thread. With five rows, and with six or seven where levels are wide, more warps are worth
-   more than registers: a step has two updates, and there are 6 blocks. Else a step has four updates, with 4
-   blocks (5 with six rows), where reference inodes make many; and two updates, with 4 blocks, where they make
-   few: a star of 13 points with 8 unknowns, 36^3, takes 0.629 ms so, and 0.706 with 80 registers. ms on an
-   H200 with MORE, BLOCKS:
+   registers of a thread. Where levels are wide, more warps are worth more than registers: there are 7 blocks,
+   and a step has two updates, or with eight rows 5 blocks, and four updates. Else a step has four updates,
+   with 4 blocks (5 with six rows), where reference inodes make many; and two updates, with 4 blocks, where
+   they make few: a star of 13 points with 8 unknowns, 36^3, takes 0.629 ms so, and 0.706 with 80 registers.
+   With five rows it has two updates, with 6 blocks. ms on an H200 with MORE, BLOCKS:
 
-     unknowns, points, inodes a level         4, 4    4, 5    2, 4    2, 5    2, 6    2, 7    3, 6
-     5, 15 in random order, 50^3, 4000               1.136   0.996   1.029   0.994   0.969   1.016
-     5, 15 along a curve, 40^3                       0.800                   0.742   0.792   0.864
-     5, 27, 32^3, 150                                1.576                   1.449           1.511
-     6, 15 in random order, 44^3, 2800               0.769   0.810   0.811   0.746   0.748   0.743
-     6, 15 along a curve, 36^3                       0.614                   0.658   0.665   0.726
-     7, 15 in random order, 40^3, 2100       0.821   0.849   0.873   0.800   0.770   0.792   0.865
-     7, 15 along a curve, 36^3               0.809                           0.857   0.958   1.105
-     8, 15 in random order, 38^3, 1900       0.671   0.756   0.741   0.702   0.708   0.728   0.723
-     8, 15 along a curve, 44^3               1.082           1.147   1.124   1.232   1.281
+     unknowns, points, inodes a level         4, 4    4, 5    2, 4    2, 5    2, 6    2, 7
+     5, 15 in random order, 40^3, 2100       0.534   0.473   0.529   0.529   0.482   0.462
+     5, 15 along a curve, 40^3                       0.633                   0.649   0.679
+     5, 27, 32^3, 150                                1.206                   1.199   1.320
+     6, 15 in random order, 44^3, 2800       0.780   0.705   0.781   0.786   0.721   0.682
+     6, 15 along a curve, 36^3                       0.559                           0.614
+     7, 15 in random order, 40^3, 2100       0.736   0.723   0.807   0.736   0.702   0.687
+     7, 15 along a curve, 36^3               0.711   0.861                           0.884
+     8, 15 in random order, 38^3, 1900       0.653   0.629   0.726   0.684   0.692   0.717
+     8, 15 along a curve, 44^3               0.985   1.035                           1.181
+
+   In random order one step in a hundred waits for another warp, so it is memory that decides: with 8
+   unknowns, 38^3, 1.9 GB come from it or go there. 0.9 GB are blocks of U' that are read again when the
+   second-level cache has lost them: it keeps 50 MB, and a level has 37. What was tried, in parts of the time:
+   to fill the sentinels here, some thousand inodes ahead, in place of a memset before that takes 7 % of the
+   time, 1.04 to 2; blocks copied to shared memory 8 blocks ahead 1.1 to 1.3, 32 ahead 1.7 to 2.1; rows brought
+   to the second-level cache 1,000 to 5,000 inodes ahead 1.03 to 1.11; what others need in the order of the
+   tasks 0.99 to 1.05; one flag an inode in place of a sentinel for each number 0.97 to 1.06.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
@@ -153,7 +162,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
   for (int q = lane; q < words; q += 32) copy_if(true, (double *)room.word + q, (const double *)m.word + list + q);
   copy_if(lane == 0 && m.tiles.place, (double *)room.place, (const double *)(m.tiles.place + inode));
-  copy_rows<B>(f.values, own, len, w);
+  copy_rows<B, false, TOGETHER>(f.values, own, len, w);
   commit_copies();
   wait_copies<0>();
   __syncwarp(); /* rows and list are there for all lanes */
@@ -218,9 +227,9 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   };
 
   const unsigned at_mine = fixed_number((unsigned)((unsigned char *)(w + r * B + c) - shared)); /* the lane's numbers in the first block */
-  auto       mine = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
-  double     part[2]; /* of -W_ik, as the first factors of squares */
-  Step<MORE> steps[2];
+  auto           mine    = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
+  double         part[2]; /* of -W_ik, as the first factors of squares */
+  Step<MORE>     steps[2];
 #pragma unroll
   for (int j = 0; j < 2; j++) {
 #pragma unroll
@@ -242,7 +251,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     }
     if (now.first) {
       double *const result = mine(now.place), *const factor = result - c + k;
-      double        l[2]   = {0.0, 0.0};
+      double l[2] = {0.0, 0.0};
 
       __syncwarp(); /* the updates by the reference inodes before are made */
       add_square_product(l[0], l[1], r < B ? factor[0] : 0.0, now.inside[0]);
@@ -284,8 +293,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   const size_t apart     = (size_t)room.word->x * BB; /* where what others read begins */
   double       own_found = 0.0;                       /* the pivot of the row of the lane, without shift */
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
-  int  lost   = B;
-  auto look   = [&](const double(&v)[B], const double(&u)[B], int rows) {
+  int  lost = B;
+  auto look = [&](const double(&v)[B], const double(&u)[B], int rows) {
     Largest largest;
 
 #pragma unroll
@@ -381,7 +390,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
     for (int q = lane; q < len; q += 32) {
       const int     b = q / B, j = q % B, pivot = b == nl ? j : B; /* the row in which the pivot stands, which is not stored */
-      const double *block = (b == nl ? room.inside : w + b * STRIDE<B>) + j;
+      const double *block = (b == nl ? room.inside : w + b * STRIDE<B>)+j;
 
 #pragma unroll
       for (int i = 0; i < B; i++)
@@ -415,12 +424,12 @@ cudaError_t launch_tiles(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrLis
   }
   const size_t   bytes = m.warps * Room<B>::bytes(m.entries, m.words);
   const unsigned grid = blocks_for(f.tasks, m.warps), block = 32 * m.warps;
-  /* blocks of a multiprocessor; with eight rows WIDE is not used, and names a kernel that there is anyway */
-  constexpr int WIDE = B < 8 ? 6 : 4, MANY = B == 6 ? 5 : 4;
+  /* updates of a step in wide levels; blocks of a multiprocessor there, and elsewhere */
+  constexpr int MORE = B < 8 ? 2 : 4, WIDE = B < 8 ? 7 : 5, MANY = B == 6 ? 5 : 4, FEW = B == 5 ? 6 : 4;
 
-  if (B == 5 || (B < 8 && m.wide)) bsr_tiles_kernel<B, 2, WIDE><<<grid, block, bytes, stream>>>(f, m);
-  else if (m.many) bsr_tiles_kernel<B, 4, MANY><<<grid, block, bytes, stream>>>(f, m);
-  else bsr_tiles_kernel<B, 2, 4><<<grid, block, bytes, stream>>>(f, m);
+  if (m.wide && (B < 8 || m.many)) bsr_tiles_kernel<B, MORE, WIDE><<<grid, block, bytes, stream>>>(f, m);
+  else if (B == 5 || !m.many) bsr_tiles_kernel<B, 2, FEW><<<grid, block, bytes, stream>>>(f, m);
+  else if constexpr (B > 5) bsr_tiles_kernel<B, 4, MANY><<<grid, block, bytes, stream>>>(f, m);
   return cudaGetLastError();
 }
 

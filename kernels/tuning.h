@@ -299,10 +299,7 @@
   #define SYNCILU_BSR_FEW_ROWS 2000
 #endif
 
-/*
-   Inodes of a level beyond which factor_bsr_tiles.cu, with six and seven rows, has less in registers and more
-   warps.
-*/
+/* Inodes of a level beyond which factor_bsr_tiles.cu has less in registers and more warps. */
 #if !defined(SYNCILU_BSR_TILES_ROWS) /* tests have few */
   #define SYNCILU_BSR_TILES_ROWS 1700
 #endif

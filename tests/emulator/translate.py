@@ -290,6 +290,9 @@ class Ptx:
     def asynchronous(self, name, arguments, text):
         if name == "cp.async.ca.shared.global" and len(arguments) == 4:
             name += " zfill"  # as the compiler calls it
+        if name.endswith(".L2::cache_hint"):
+            name = name[: -len(".L2::cache_hint")]
+            self.operand(arguments.pop(), "u64")  # what the cache keeps changes nothing
         if name not in self.ASYNCHRONOUS:
             raise self.unknown(text)
         kinds, form = self.ASYNCHRONOUS[name]
@@ -507,6 +510,7 @@ TRANSLATED = [
      "::emulator::push((double *)"),
     ('asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(b) : "memory");', "::emulator::barrier_arrive((void *)"),
     ('asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(t), "l"(f), "r"(n) : "memory");', "::emulator::copy_or_zero((void *)"),
+    ('asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(t), "l"(f), "l"(e) : "memory");', "::emulator::copy((void *)"),
     ('asm("{ .reg .pred q; setp.lt.s32 q, %1, 0; @!q mov.f64 %0, 0d3ff0000000000000; }" : "+d"(v) : "r"(i));',
      "if (!q) { (v) = ::emulator::bits<double>(0x3ff0000000000000ull); }"),
 ]
