@@ -65,7 +65,7 @@ struct Share {
 */
 template <int B, int H, bool TEAM, bool APART>
 struct Shape {
-  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < 5 ? (APART && B > 2 ? 7 : 8) : B < 7 ? 5 : 4;
+  static constexpr int STEPS = TEAM ? 3 : 2, BLOCKS = TEAM ? 1 : H < 32 ? 6 : B < SYNCILU_BSR_TILES_LEAST ? (APART && B > 2 ? 7 : 8) : B < 7 ? 5 : 4;
 };
 
 /* What shared memory has of an inode. */
@@ -588,11 +588,11 @@ cudaError_t launch_list(const SyncILUDeviceFactor &f, const SyncILUDeviceBsrList
   const size_t   bytes  = inodes * Room<V, B>::bytes(m.entries, m.words, 1 << m.team);
   const unsigned grid   = blocks_for(f.tasks, inodes);
 
-  constexpr int MORE = B < 5 ? 1 : 2;
+  constexpr int MORE = B < SYNCILU_BSR_TILES_LEAST ? 1 : 2;
 
   if (m.team) bsr_list_kernel<V, B, 32, true, MORE, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
   else if (m.lanes == 32 && m.apart) bsr_list_kernel<V, B, 32, false, MORE, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
-  else if constexpr (B < 5) {
+  else if constexpr (B < SYNCILU_BSR_TILES_LEAST) {
     if (m.lanes == 32) bsr_list_kernel<V, B, 32, false, MORE, false><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
     else if constexpr (B == 2) {
       if (m.apart) bsr_list_kernel<V, B, 8, false, MORE, true><<<grid, 32 * m.warps, bytes, stream>>>(f, m);
@@ -629,7 +629,7 @@ cudaError_t SyncILUKernelBsrListBegin(SyncILUValueType type, SyncILUDeviceInodes
 cudaError_t SyncILUKernelFactorBsrList(SyncILUValueType type, SyncILUDeviceFactor f, SyncILUDeviceBsrLists m, cudaStream_t stream)
 {
   if (type != SYNCILU_DOUBLE || m.inodes.size < 2 || m.inodes.size > SYNCILU_INODE_MOST || f.piv.relax != 0.0) return cudaErrorNotSupported;
-  if (m.apart ? m.team || (!m.tiles.place && !m.rows) : m.tiles.place || (!m.team && m.inodes.size >= 5)) return cudaErrorNotSupported;
+  if (m.apart ? m.team || (!m.tiles.place && !m.rows) : m.tiles.place || (!m.team && m.inodes.size >= SYNCILU_BSR_TILES_LEAST)) return cudaErrorNotSupported;
   if (!f.tasks) return cudaSuccess;
   return launch_list<double, SYNCILU_INODE_MOST>(f, m, stream);
 }

@@ -13,6 +13,9 @@ extern "C" {
 /* Most entries of an inode with a list, which counts them in bytes. */
 #define SYNCILU_BSR_LIST_MOST 255
 
+/* Rows of an inode from which on the kernel of factor_bsr_tiles.h is faster. */
+#define SYNCILU_BSR_TILES_LEAST 5
+
 /* Updates that a reference inode with so many has room for in a list: whole words, one at least. */
 SYNCILU_HOST_DEVICE static inline int SyncILUBsrListUpdates(int updates)
 {

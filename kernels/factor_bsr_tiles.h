@@ -10,9 +10,6 @@
 extern "C" {
 #endif
 
-/* Least rows of an inode; with fewer the kernel of factor_bsr_list.h is faster. */
-#define SYNCILU_BSR_TILES_LEAST 5
-
 /* Bytes of shared memory for an inode of so many entries at most, with a list of so many words. */
 extern size_t SyncILUKernelFactorBsrTilesBytes(int size, int entries, int words);
 
