@@ -17,8 +17,6 @@
 namespace syncilu
 {
 
-typedef unsigned long long Eviction;
-
 __device__ __forceinline__ Eviction evict_last()
 {
   Eviction e;
@@ -44,17 +42,7 @@ __device__ __forceinline__ void store_pair_by(Eviction e, double *p, double v, d
   asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(p), "d"(v), "d"(w), "l"(e) : "memory");
 }
 
-/* The same as store_relaxed() and store_relaxed_pair(), copy_if() and copy_piece(). */
-__device__ __forceinline__ void store_relaxed_by(Eviction e, double *p, double v)
-{
-  asm volatile("st.relaxed.gpu.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(p), "d"(v), "l"(e) : "memory");
-}
-
-__device__ __forceinline__ void store_relaxed_pair_by(Eviction e, double *p, double v, double w)
-{
-  asm volatile("st.relaxed.gpu.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(p), "d"(v), "d"(w), "l"(e) : "memory");
-}
-
+/* Copies like copy_if() and copy_piece() of async.cuh. */
 __device__ __forceinline__ void copy_number_by(Eviction e, double *to, const double *from)
 {
   asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from), "l"(e) : "memory");

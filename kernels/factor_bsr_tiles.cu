@@ -13,8 +13,8 @@
    needs are neighbours, and a warp reads a block in one piece. On an H200, 27 points with 8 unknowns, 72^3,
    take 11.1 ms, but 15.5 ms with U' by rows, as in factor_bsr_list.cu, and 17 ms with two warps an inode.
    Stored on the pattern of the rows, 15 points along a curve take, in ms, by this kernel and by that one:
-   with 8 unknowns, 64^3, 2.93 and 3.55, 32^3 0.586 and 0.703; with 6, 48^3, 1.03 and 1.43; with 5, 64^3,
-   2.25 and 2.54; with 7, 40^3, in random order, 0.75 and 1.02.
+   with 8 unknowns, 64^3, 2.84 and 3.55, 32^3 0.530 and 0.703; with 6, 48^3, 0.92 and 1.43; with 5, 64^3,
+   1.73 and 2.54; with 7, 40^3, in random order, 0.67 and 1.02.
 
    The updates by one reference inode always come before those by the next one, so results do not depend on
    timing. Each number that is waited for is its own flag. The form is that of factor_rows.cuh. Progress is as
@@ -132,7 +132,8 @@ struct Step {
    to fill the sentinels here, some thousand inodes ahead, in place of a memset before that takes 7 % of the
    time, 1.04 to 2; blocks copied to shared memory 8 blocks ahead 1.1 to 1.3, 32 ahead 1.7 to 2.1; rows brought
    to the second-level cache 1,000 to 5,000 inodes ahead 1.03 to 1.11; what others need in the order of the
-   tasks 0.99 to 1.05; one flag an inode in place of a sentinel for each number 0.97 to 1.06.
+   tasks 0.99 to 1.05; three steps at a time in place of two 1.00; one flag an inode in place of a sentinel for
+   each number 0.97 to 1.06.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)

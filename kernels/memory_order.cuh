@@ -54,6 +54,19 @@ __device__ __forceinline__ void store_relaxed_pair(double *p, double v, double w
   asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v), "d"(w) : "memory");
 }
 
+/* The same with a priority of eviction (cache.cuh). */
+typedef unsigned long long Eviction;
+
+__device__ __forceinline__ void store_relaxed_by(Eviction e, double *p, double v)
+{
+  asm volatile("st.relaxed.gpu.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(p), "d"(v), "l"(e) : "memory");
+}
+
+__device__ __forceinline__ void store_relaxed_pair_by(Eviction e, double *p, double v, double w)
+{
+  asm volatile("st.relaxed.gpu.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(p), "d"(v), "d"(w), "l"(e) : "memory");
+}
+
 __device__ __forceinline__ void store_relaxed(int *p, int v)
 {
   asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
