@@ -391,11 +391,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
 
     for (int q = lane; q < len; q += 32) {
       const int     b = q / B, j = q % B, pivot = b == nl ? j : B; /* the row in which the pivot stands, which is not stored */
-      const double *block = (b == nl ? room.inside : w + b * STRIDE<B>)+j;
+      const double *block = b == nl ? room.inside : w + b * STRIDE<B>;
 
 #pragma unroll
       for (int i = 0; i < B; i++)
-        if (i != pivot) rows[(size_t)i * len + q] = block[i * B];
+        if (i != pivot) rows[(size_t)i * len + q] = block[i * B + j];
     }
 #pragma unroll
     for (int i = 0; i < B; i++)
