@@ -31,7 +31,7 @@ __device__ __forceinline__ unsigned fixed_address(const void *p)
   return address;
 }
 
-/* An offset likewise. */
+/* A number likewise. */
 __device__ __forceinline__ unsigned fixed_number(unsigned x)
 {
   unsigned number;
@@ -39,7 +39,7 @@ __device__ __forceinline__ unsigned fixed_number(unsigned x)
   return number;
 }
 
-/* An address in device memory likewise, of which the compiler knows nothing. */
+/* An address in device memory likewise: what is added to it is not mixed with what it was computed from. */
 template <typename T>
 __device__ __forceinline__ const T *fixed_pointer(const T *p)
 {

@@ -42,7 +42,7 @@ __device__ __forceinline__ void store_pair_by(Eviction e, double *p, double v, d
   asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(p), "d"(v), "d"(w), "l"(e) : "memory");
 }
 
-/* Copies like copy_if() and copy_piece() of async.cuh. */
+/* Copies like copy_number() and copy_piece() of async.cuh. */
 __device__ __forceinline__ void copy_number_by(Eviction e, double *to, const double *from)
 {
   asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from), "l"(e) : "memory");

@@ -44,7 +44,7 @@ typedef struct {
   int                 entries, words; /* of an inode at most */
   int                 warps, team;    /* of a block; logarithm of those of an inode */
   int                 lanes;          /* of an inode: 32, or of two rows 8 */
-  int                 many;           /* updates by each reference inode: more than SYNCILU_BSR_FEW in the mean */
+  int                 many;           /* updates by each reference inode: more than SYNCILU_BSR_LIST_FEW in the mean */
   /* whether others read apart from the rows: never with a team, else always with five rows or more */
   int                   apart;
   int                   wide;  /* levels have more than SYNCILU_BSR_TILES_ROWS inodes in the mean */

@@ -51,7 +51,7 @@ __device__ __forceinline__ void store_apart(const double *w, int numbers, double
   const int      lane = threadIdx.x % 32;
   const Eviction last = evict_last();
 
-  if constexpr (B == 8) { /* a block at a time, of which a lane has rows p and p + 4 of a column */
+  if constexpr (B == 8) { /* a block at a time, of which a lane has rows p and p + 4 of a column: see place_in_block() */
     w += lane % 4 * B + lane / 4;
     for (int q = 2 * lane; q < numbers; q += 64, w += STRIDE<B>) store_relaxed_pair_by(last, to + q, clean(w[0]), clean(w[4 * B]));
   } else { /* a block at a time, of which a lane has numbers `lane` and 32 + lane in the order of columns */
@@ -90,8 +90,9 @@ struct Room {
 };
 
 /*
-   MORE updates by a reference inode, whose values are being loaded. A number that this lane does not load
-   keeps its old value, zero or that of an earlier update; what is computed from it is not stored.
+   MORE updates by a reference inode, whose values are being loaded. A number of u that this lane does not load
+   keeps its old value, zero or that of an earlier update; what is computed from it is not stored. One of
+   `inside` is that of a unit triangle.
 */
 template <int MORE>
 struct Step {
@@ -109,11 +110,11 @@ struct Step {
 
 /*
    A step has MORE updates, two or four. BLOCKS, the least number of blocks of a multiprocessor, bounds the
-   registers of a thread. Where levels are wide, more warps are worth more than registers: there are 7 blocks,
-   and a step has two updates, or with eight rows 5 blocks, and four updates. Else a step has four updates,
-   with 4 blocks (5 with six rows), where reference inodes make many; and two updates, with 4 blocks, where
-   they make few: a star of 13 points with 8 unknowns, 36^3, takes 0.629 ms so, and 0.706 with 80 registers.
-   With five rows it has two updates, with 6 blocks. ms on an H200 with MORE, BLOCKS:
+   registers of a thread. Where levels are wide, more warps are worth more than registers, and a few of these
+   spill: there are 7 blocks, and a step has two updates; with eight rows, if reference inodes make many
+   updates, 5 blocks and four updates. In other levels a step has four updates, with 4 blocks (5 with six
+   rows), where reference inodes make many, and two, with 4 blocks, where they make few; with five rows always
+   two, with 6 blocks. ms on an H200 with MORE, BLOCKS:
 
      unknowns, points, inodes a level         4, 4    4, 5    2, 4    2, 5    2, 6    2, 7
      5, 15 in random order, 40^3, 2100       0.534   0.473   0.529   0.529   0.482   0.462
@@ -128,18 +129,23 @@ struct Step {
 
    In random order one step in a hundred waits for another warp, so it is memory that decides: with 8
    unknowns, 38^3, 1.9 GB come from it or go there. 0.9 GB are blocks of U' that are read again when the
-   second-level cache has lost them: it keeps 50 MB, and a level has 37. What was tried, in parts of the time:
-   to fill the sentinels here, some thousand inodes ahead, in place of a memset before that takes 7 % of the
-   time, 1.04 to 2; blocks copied to shared memory 8 blocks ahead 1.1 to 1.3, 32 ahead 1.7 to 2.1; rows brought
-   to the second-level cache 1,000 to 5,000 inodes ahead 1.03 to 1.11; what others need in the order of the
-   tasks 0.99 to 1.05; three steps at a time in place of two 1.00; one flag an inode in place of a sentinel for
-   each number 0.97 to 1.06.
+   second-level cache has lost them: it keeps 50 MB, and a level has 37. The memset of sentinels before this
+   kernel takes 7 % of the time. What was tried, and the parts of the time that it took: sentinels filled by
+   this kernel, some thousand inodes ahead, 1.04 to 2; blocks copied to shared memory 8 blocks ahead 1.1 to 1.3,
+   32 ahead 1.7 to 2.1; rows brought to the second-level cache 1,000 to 5,000 inodes ahead 1.03 to 1.11; what
+   others need in the order of the tasks 0.99 to 1.05; three steps at a time in place of two 1.00; one flag an
+   inode in place of a sentinel for each number 0.97 to 1.06.
 */
 template <int B, int MORE, int BLOCKS>
 __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel(SyncILUDeviceFactor f, SyncILUDeviceBsrLists m)
 {
-  constexpr int     BB       = B * B;
-  constexpr bool    TOGETHER = B > 5; /* what others wait for is stored by all lanes together, when all of it is there */
+  constexpr int BB = B * B;
+  /*
+     What others wait for is stored by all lanes together, when all of it is there, and the second-level cache
+     keeps it before the rows. With five rows each lane stores its columns at once: 27 points, 32^3, took 1.48
+     ms so, and 1.55 together.
+  */
+  constexpr bool    TOGETHER = B > 5;
   extern __shared__ __align__(16) unsigned char shared[];
   double *const val = (double *)f.val, *const pivot = (double *)f.pivot;
   const int    lane = threadIdx.x % 32;
@@ -227,10 +233,11 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     return most == ~0u;
   };
 
-  const unsigned at_mine = fixed_number((unsigned)((unsigned char *)(w + r * B + c) - shared)); /* the lane's numbers in the first block */
-  auto           mine    = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
-  double         part[2]; /* of -W_ik, as the first factors of squares */
-  Step<MORE>     steps[2];
+  const unsigned at_mine = fixed_number(
+    (unsigned)((unsigned char *)(w + r * B + c) - shared)); /* where its numbers of the first block stand in shared memory */
+  auto       mine = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
+  double     part[2]; /* of -W_ik, as the first factors of squares */
+  Step<MORE> steps[2];
 #pragma unroll
   for (int j = 0; j < 2; j++) {
 #pragma unroll
@@ -266,7 +273,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     double x[MORE][2] = {};
 
 #pragma unroll
-    for (int g = 0; g < MORE; g++) /* of eight rows, lanes read what there is where they have no update */
+    for (int g = 0; g < MORE; g++) /* of eight rows also where there is none: such words name the first block */
       if (B == 8 || g < now.left) get_two<B>(mine(now.target(g)), columns, x[g]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -294,7 +301,8 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   const size_t apart     = (size_t)room.word->x * BB; /* where what others read begins */
   double       own_found = 0.0;                       /* the pivot of the row of the lane, without shift */
   /* the first row with a u' = u / d that is not finite though u is: the host stores u, and would go on */
-  int  lost = B;
+  int lost = B;
+  /* first whether a number is not finite, which is rare, and then which one is the first */
   auto look = [&](const double(&v)[B], const double(&u)[B], int rows) {
     Largest largest;
 
@@ -390,12 +398,12 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
     Largest       largest; /* of (I + U')^-1, which others need and the host does not have */
 
     for (int q = lane; q < len; q += 32) {
-      const int     b = q / B, j = q % B, pivot = b == nl ? j : B; /* the row in which the pivot stands, which is not stored */
+      const int     b = q / B, j = q % B, diagonal = b == nl ? j : B; /* the row of the pivot, which is not stored */
       const double *block = b == nl ? room.inside : w + b * STRIDE<B>;
 
 #pragma unroll
       for (int i = 0; i < B; i++)
-        if (i != pivot) rows[(size_t)i * len + q] = block[i * B + j];
+        if (i != diagonal) rows[(size_t)i * len + q] = block[i * B + j];
     }
 #pragma unroll
     for (int i = 0; i < B; i++)

@@ -291,15 +291,24 @@
    eight lanes each, and beyond which a step has four updates (factor_bsr_tiles.cu); and inodes of a level
    from which on they have eight lanes. With 13 points of a star, two updates each, they take on an H100
    1.60, 1.12 and 0.83 of the time of a warp each with 440, 1,134 and 2,966 inodes a level; with 27 points,
-   7.5 updates, and 750 inodes 2.4 times as long.
+   7.5 updates, and 750 inodes 2.4 times as long. 9 points make 3 updates, and fewer at the boundary: they are many.
+*/
+#define SYNCILU_BSR_LIST_FEW 2.8
+
+/*
+   Factorization by the stencil: updates by each reference point beyond which a step of factor_bsr_grid.cu has
+   4 of them, with more than six rows; beyond MANY it has 8, or 4 with six rows.
 */
 #define SYNCILU_BSR_FEW  3.0
-#define SYNCILU_BSR_MANY 5.0       /* beyond which factor_bsr_grid.cu has steps of 8, or of 4 with six rows */
+#define SYNCILU_BSR_MANY 5.0
 #if !defined(SYNCILU_BSR_FEW_ROWS) /* tests have few */
   #define SYNCILU_BSR_FEW_ROWS 2000
 #endif
 
-/* Inodes of a level beyond which factor_bsr_tiles.cu has less in registers and more warps. */
+/*
+   Inodes of a level beyond which factor_bsr_tiles.cu has less in registers and more warps. Not with eight rows
+   where reference inodes make few updates.
+*/
 #if !defined(SYNCILU_BSR_TILES_ROWS) /* tests have few */
   #define SYNCILU_BSR_TILES_ROWS 1700
 #endif

@@ -82,7 +82,7 @@ static PetscBool ListRoom(const Plan *plan, double level_rows, PetscBool tiles, 
   l->team    = (!tiles || plan->inode == 3) && level_rows <= SYNCILU_BSR_TEAM_ROWS &&
             (counts->longest[1] + 1) * plan->inode > 32; /* else a warp has a lane for each column */
   l->wide  = level_rows > SYNCILU_BSR_TILES_ROWS;
-  l->many  = updates > SYNCILU_BSR_FEW * references;
+  l->many  = updates > SYNCILU_BSR_LIST_FEW * references;
   l->lanes = plan->inode == 2 && !l->team && !l->many && level_rows >= SYNCILU_BSR_FEW_ROWS ? 8 : 32;
   bytes    = (size_t)(32 / l->lanes) * SyncILUKernelFactorBsrListBytes(plan->inode, l->entries, l->words, l->team);
   if (!l->team && plan->inode >= SYNCILU_BSR_TILES_LEAST) bytes = PetscMax(bytes, SyncILUKernelFactorBsrTilesBytes(plan->inode, l->entries, l->words));
