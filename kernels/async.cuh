@@ -21,17 +21,9 @@ __device__ __forceinline__ void barrier_begin(Barrier *b, int arrivals)
 }
 
 /*
-   An address in shared memory that the compiler does not compute again and again: where a step takes as long as its
-   instructions, these are too many.
+   A number that the compiler does not compute again and again: where a step takes as long as its instructions,
+   these are too many.
 */
-__device__ __forceinline__ unsigned fixed_address(const void *p)
-{
-  unsigned address;
-  asm volatile("mov.u32 %0, %1;" : "=r"(address) : "r"(shared_address(p)));
-  return address;
-}
-
-/* A number likewise. */
 __device__ __forceinline__ unsigned fixed_number(unsigned x)
 {
   unsigned number;
@@ -39,7 +31,13 @@ __device__ __forceinline__ unsigned fixed_number(unsigned x)
   return number;
 }
 
-/* An address in device memory likewise: what is added to it is not mixed with what it was computed from. */
+/* An address in shared memory likewise. */
+__device__ __forceinline__ unsigned fixed_address(const void *p)
+{
+  return fixed_number(shared_address(p));
+}
+
+/* An address in device memory likewise. */
 template <typename T>
 __device__ __forceinline__ const T *fixed_pointer(const T *p)
 {

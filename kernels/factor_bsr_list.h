@@ -16,7 +16,7 @@ extern "C" {
 /* Rows of an inode from which on the kernel of factor_bsr_tiles.h is faster. */
 #define SYNCILU_BSR_TILES_LEAST 5
 
-/* Updates that a reference inode with so many has room for in a list: whole words, one at least. */
+/* For how many updates a list has room, of a reference inode that has so many: whole words, at least one. */
 SYNCILU_HOST_DEVICE static inline int SyncILUBsrListUpdates(int updates)
 {
   return updates > 4 ? (updates + 3) / 4 * 4 : 4;

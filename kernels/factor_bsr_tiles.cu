@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   }
   if (f.throttle > 0 && t >= (Ticket)f.throttle) wait_for_ancestor(pivot + (size_t)f.order[t - f.throttle] * B, true);
 
-  /* the next updates: their reference inode, and their place in the list; how many it has from there on */
+  /* of the next updates: the number of their reference inode, their place in the list, how many it still has */
   int  s = 0, next = 0, left = 0;
   auto load = [&](Step<MORE> &a) {
     const double *const from = fixed_pointer(val + a.at + BB); /* the first block of U' */
@@ -226,18 +226,18 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
   };
   auto missing = [&](const Step<MORE> &a) {
     auto     high = [](double v) { return (unsigned)__double2hiint(v); };
-    unsigned most = max(high(a.inside[0]), high(a.inside[1])); /* see is_set() */
+    unsigned most = max(high(a.inside[0]), high(a.inside[1])); /* a sentinel has the largest one: see is_set() */
 
 #pragma unroll
     for (int g = 0; g < MORE; g++) most = max(most, max(high(a.u[g][0]), high(a.u[g][1])));
     return most == ~0u;
   };
 
-  const unsigned at_mine = fixed_number(
-    (unsigned)((unsigned char *)(w + r * B + c) - shared)); /* where its numbers of the first block stand in shared memory */
-  auto       mine = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
-  double     part[2]; /* of -W_ik, as the first factors of squares */
-  Step<MORE> steps[2];
+  /* where the lane's numbers of the first block stand in shared memory */
+  const unsigned at_mine = fixed_number((unsigned)((unsigned char *)(w + r * B + c) - shared));
+  auto           mine    = [&](unsigned block) { return (double *)(shared + at_mine + block * (STRIDE<B> * sizeof(double))); };
+  double         part[2]; /* of -W_ik, as the first factors of squares */
+  Step<MORE>     steps[2];
 #pragma unroll
   for (int j = 0; j < 2; j++) {
 #pragma unroll
@@ -266,14 +266,15 @@ __global__ void __launch_bounds__(SYNCILU_BLOCK_FACTOR, BLOCKS) bsr_tiles_kernel
       add_square_product(l[0], l[1], below ? factor[4] : 0.0, now.inside[1]);
       __syncwarp(); /* all have read W_ik as it was */
       put_two<B>(result, columns, l);
-      __syncwarp(); /* lanes have other numbers of a result than of a first factor */
+      __syncwarp(); /* W_ik is there for all lanes: a lane needs other numbers of it as first factors */
       part[0] = r < B ? -factor[0] : 0.0;
       part[1] = below ? -factor[4] : 0.0;
     }
     double x[MORE][2] = {};
 
+    /* With eight rows a lane also reads where there is no update: the word is zero, and names the first block. */
 #pragma unroll
-    for (int g = 0; g < MORE; g++) /* of eight rows also where there is none: such words name the first block */
+    for (int g = 0; g < MORE; g++)
       if (B == 8 || g < now.left) get_two<B>(mine(now.target(g)), columns, x[g]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {

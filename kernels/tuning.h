@@ -291,7 +291,8 @@
    eight lanes each, and beyond which a step has four updates (factor_bsr_tiles.cu); and inodes of a level
    from which on they have eight lanes. With 13 points of a star, two updates each, they take on an H100
    1.60, 1.12 and 0.83 of the time of a warp each with 440, 1,134 and 2,966 inodes a level; with 27 points,
-   7.5 updates, and 750 inodes 2.4 times as long. 9 points make 3 updates, and fewer at the boundary: they are many.
+   7.5 updates, and 750 inodes 2.4 times as long. A stencil of 9 points makes 3 updates, fewer at the boundary,
+   and counts as many.
 */
 #define SYNCILU_BSR_LIST_FEW 2.8
 

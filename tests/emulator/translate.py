@@ -489,6 +489,8 @@ TRANSLATED = [
      "load_vector<int, 2>((int *)((char *)(p) + 8), got); (v.x) = got[0]; (v.y) = got[1];"),
     ('asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");', "store_vector<unsigned long long, 1>("),
     ('asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(e));', "(e) = 0;"),
+    ('asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(e));', "(e) = 0;"),
+    ('asm volatile("st.relaxed.gpu.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(p), "d"(v), "l"(e) : "memory");', "store_vector<double, 1>("),
     ('asm volatile("st.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(p), "d"(v), "l"(e) : "memory");', "store_vector<double, 1>("),
     ('asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(p), "d"(v), "d"(w), "l"(e) : "memory");', "store_vector<double, 2>("),
     ('asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(p));', "(int)(old + value)"),
